@@ -111,3 +111,27 @@ def test_sealed_and_better_cannot_both_be_asked_for(tmp_path, capfd):
     arguments = ["study", str(tmp_path / "t.csv"), "-t", "y", "--keep-sealed", "--require-better"]
     assert run([*arguments, "--out", str(tmp_path / "o")]) == 2
     assert "give --require-better to learnt evaluate" in capfd.readouterr().err
+
+
+def test_where_nothing_was_tried_the_test_set_stays_sealed(orders, tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("LEARNT_LEDGER", str(tmp_path / "ledger.jsonl"))
+    folder = tmp_path / "out"
+    assert run(["study", str(orders), "--target", "outcome", "--out", str(folder), "--budget", "0.01s"]) == 0
+    assert "Nothing was tried on “outcome”" in capfd.readouterr().out
+    facts = json.loads((folder / "study.json").read_text())
+    assert (facts["test"], facts["beats_constant"], facts["settings"]["keep_sealed"]) == (None, None, False)
+    assert not (tmp_path / "ledger.jsonl").exists()  # a longer study will be the first to open it
+    rows = facts["seal"]["test_rows"]
+    assert f"{rows} test rows stay sealed" in facts["summary"]["lines"][0]["text"]
+    page = (folder / "report.html").read_text()
+    assert "stay sealed" in page
+    assert "learnt evaluate" not in page
+    assert not (folder / "judged.learnt").exists()
+    assert run(["evaluate", str(folder)]) == 2
+    assert "no model to judge" in capfd.readouterr().err
+    assert run(["predict", str(folder), str(orders)]) == 0  # its model file holds the constant
+    said = capfd.readouterr().out.splitlines()
+    assert len(said) == N + 1
+    assert len(set(said[1:])) == 1
+    again = ["study", str(orders), "--target", "outcome", "--out", str(folder), "--budget", "0.01s"]
+    assert run([*again, "--require-better"]) == 3

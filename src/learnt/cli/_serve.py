@@ -8,6 +8,7 @@ from typing import Any
 
 from learnt.cli._errors import tell
 from learnt.study import ModelServer, open_service
+from learnt.study._counting import counted
 
 
 def run_serve(model: str, *, host: str, port: int, quiet: bool) -> int:
@@ -22,7 +23,7 @@ def run_serve(model: str, *, host: str, port: int, quiet: bool) -> int:
             )
         print(server.address, flush=True)
         server.run()
-        tell(f"Stopped after {server.answered:,} request{'s' * (server.answered != 1)}.")
+        tell(f"Stopped after {counted(server.answered, 'request')}.")
     return 0
 
 

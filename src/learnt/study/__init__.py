@@ -10,6 +10,7 @@
 
 _run         the steps in order: up to the race            _conclude   and after it
 _settings    the options of a study                            _errors     error messages
+_counting    counts in sentences
 _journal     every result as soon as it is known, so that an interrupted study can resume
 _folder      one study at a time in a folder, and no other files overwritten
 _model       a saved model in memory                       _predict    used on a table

@@ -41,7 +41,7 @@ from learnt.study.race._race import Entry, Race
 from learnt.study.race._recipe import Recipe, build_recipe
 from learnt.study.race._remote import Worker, readiest
 from learnt.study.report._report import write_report
-from learnt.study.report._words import summarise
+from learnt.study.report._words import has_model, summarise
 from learnt.study.table._problem import Problem
 from learnt.study.table._seal import SPARE, Sealed, earlier_openings
 
@@ -106,12 +106,15 @@ class Conclusion:
         loading.result()
         ceiling = self._ceiling(bracketing)
         facts = self._facts(ceiling) | self._race_facts(decision, chosen, judged_rows)
-        model = load(self.judged)  # the saved file is tested, as it will be used
+        judging = has_model(facts)
+        if not judging:
+            self._leave_sealed(workers)
+        model = load(self.judged) if judging else None  # the saved file is tested, as it will be used
         settle(facts, self.problem, self.sealed, out_of_fold, s)
         held, predicted = out_of_fold
         written = [predictions(facts, self.problem, self.sealed.development[held], "out of fold", predicted)]
         points = None
-        if not s.keep_sealed:
+        if judging and not s.keep_sealed:
             points, tested = run.timed("test", open_test_set, facts, self.problem, self.sealed, run, model)
             written.append(tested)
         pl.concat(written).write_parquet(run.work / "predictions.parquet")
@@ -119,7 +122,7 @@ class Conclusion:
             self._refit(facts, chosen, workers)
         facts["diagnosis"] = None
         # If few models were tried, none beating the constant says nothing about the columns
-        if chosen.rank > 0 or not race.cut_short:
+        if judging and (chosen.rank > 0 or not race.cut_short):
             facts["diagnosis"] = run.timed(
                 "learning curve",
                 diagnose,
@@ -135,6 +138,14 @@ class Conclusion:
         if facts["diagnosis"] is not None:
             run.say(facts["diagnosis"]["finding"])
         return {"facts": facts, "points": points, "model": model}
+
+    def _leave_sealed(self, workers: Sequence[Worker]) -> None:
+        """There is no model but a constant, for lack of time: nothing to judge, and no other fit will follow."""
+        for worker in workers:
+            worker.stop()  # it may still be loading, on a processor that is needed
+        if self.refit:
+            os.replace(self.judged, self.run.work / "model.learnt")
+            self.refit = False
 
     def _load_classes(self, recipe: Recipe) -> None:
         """Import what the model file will need when it is read."""

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from learnt.plots import number
+from learnt.study._counting import counted
 from learnt.study._errors import StudyError, did_you_mean
 from learnt.study._model import SavedModel
 from learnt.study.judgement._output import plain_data
@@ -96,7 +97,8 @@ def _labels(saved: SavedModel, frame: pl.DataFrame, target: str | None) -> Label
             f'No cell of "{target}" is a class the model knows ({classes}); the first is "{labels.unknown[0][:30]}".'
         )
     if len(labels.y) < LEAST_ROWS:
-        raise StudyError(f'{len(labels.y)} rows have a "{target}"; judging takes at least {LEAST_ROWS}.')
+        some = counted(len(labels.y), "row has", "rows have")
+        raise StudyError(f'{some} a "{target}"; judging takes at least {LEAST_ROWS}.')
     return labels
 
 
@@ -121,7 +123,7 @@ def _predicts(classes: list | None, constant: dict[str, Any]) -> Any:
 
 def _headline(facts: dict[str, Any]) -> str:
     test = facts["test"]
-    on = f"On {test['rows']:,} rows of {facts['table']}"
+    on = f"On {counted(test['rows'], 'row')} of {facts['table']}"
     if "metric" in test:
         m = test["metric"]
         return f"{on}: {m['words']} {metric_words(m)}, of a constant {metric_words(m, 'constant')}."
@@ -143,13 +145,11 @@ def _lines(facts: dict[str, Any], saved: SavedModel) -> list[dict[str, str]]:
         named = ", ".join(f"“{c}”" for c in left["classes"][:5])
         wrong = test["error"]["estimate"] * test["rows"] + left["unknown"]
         rate = share(wrong / (test["rows"] + left["unknown"]))
-        said = (
-            f"{left['unknown']:,} rows of classes the model does not know ({named}); with them it is wrong on {rate}."
-        )
+        rows = f"{counted(left['unknown'], 'row')} of classes the model does not know ({named})"
+        said = f"{rows}; with them it is wrong on {rate}."
         lines.append({"title": "Left out", "text": said})
     if left["missing"]:
-        rows = f"{left['missing']:,} row{'s' * (left['missing'] != 1)}"
-        lines.append({"title": "Left out", "text": f"{rows} without a target."})
+        lines.append({"title": "Left out", "text": f"{counted(left['missing'], 'row')} without a target."})
     if facts["same_table"]:
         said = "This is the table the model was learnt from: it has seen these rows, and new ones will fare worse."
     else:

@@ -12,6 +12,7 @@ import polars as pl
 
 from learnt.persistence import inspect, load
 from learnt.preprocessing import TableEncoder
+from learnt.study._counting import counted
 from learnt.study._errors import StudyError, did_you_mean
 from learnt.study.judgement._judge import output_of
 from learnt.study.judgement._output import prediction_columns
@@ -131,13 +132,13 @@ def _check_cells(encoder: TableEncoder, X: pl.DataFrame, lenient: bool, say: Cal
     words = {"number": "numbers", "date": "dates", "boolean": "yes or no"}
     if lenient:
         told = ", ".join(f'{entry["count"]:,} of "{entry["column"]}"' for entry in found[:10])
-        more = f" and {len(found) - 10} more columns" if len(found) > 10 else ""
+        more = f" and {counted(len(found) - 10, 'more column')}" if len(found) > 10 else ""
         say(f"Cells that could not be read count as missing: {told}{more}.")
         return
     first = found[0]
     cell = first["cell"] if len(first["cell"]) <= 30 else first["cell"][:29] + "…"
     others = sum(entry["count"] for entry in found) - 1
-    more = f", and {others:,} other cell{'s' * (others > 1)} cannot be read either" if others else ""
+    more = f", and {counted(others, 'other cell')} cannot be read either" if others else ""
     raise StudyError(
         f'Row {first["row"] + 1:,} of the column "{first["column"]}" holds "{cell}" where the model knows '
         f"{words[first['kind']]}{more}; correct them, or add --lenient to count them as missing."

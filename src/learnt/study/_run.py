@@ -15,6 +15,7 @@ import polars as pl
 
 from learnt.engine import progress
 from learnt.plots import number
+from learnt.study._counting import counted
 from learnt.study._errors import StudyError, did_you_mean
 from learnt.study._example import TARGET
 from learnt.study._folder import check_nothing_is_lost, held, make_folder
@@ -147,7 +148,7 @@ class Run:
             if s.cost is not None and problem.positive is None:
                 raise StudyError("Costs of false alarms and misses need a target with two classes; leave --cost out.")
             sealed = self.timed("seal", seal, problem, s.seed)
-            self.say(f"Sealed {len(sealed.test):,} test rows: {sealed.how}.")
+            self.say(f"Sealed {counted(len(sealed.test), 'test row')}: {sealed.how}.")
             ground = self._write_rows(problem, sealed)
             self.budget.notice_pace(time.monotonic() - self.began, time.process_time() - self.calculated)
             self.budget.work = time.process_time() - self.loaded
@@ -202,10 +203,10 @@ class Run:
             if column["used"]:
                 kinds[column["kind"]] = kinds.get(column["kind"], 0) + 1
         held = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items(), key=lambda kv: -kv[1]))
-        what = f"{len(problem.classes)} classes" if problem.classes else "an amount"
+        what = counted(len(problem.classes), "class", "classes") if problem.classes else "an amount"
         if problem.grid is not None:
             held = held.replace("1 image", f"images of {problem.grid.words}")
-        self.say(f'Read {rows:,} rows; "{problem.target}" is {what}; columns to learn from: {held}.')
+        self.say(f'Read {counted(rows, "row")}; "{problem.target}" is {what}; columns to learn from: {held}.')
         for entry in problem.set_aside:
             self.say(f'Set aside "{entry["column"]}": {entry["reason"].rstrip(".")}.')
         for note in problem.notes:

@@ -23,7 +23,7 @@ from learnt.study.judgement._opening import add_importances, open_test_set
 from learnt.study.judgement._output import write_facts
 from learnt.study.race._budget import Budget
 from learnt.study.report._report import write_report
-from learnt.study.report._words import summarise
+from learnt.study.report._words import has_model, summarise
 from learnt.study.table._problem import pose
 from learnt.study.table._read import open_table
 from learnt.study.table._seal import seal
@@ -51,6 +51,10 @@ def evaluate_study(
     facts = _facts_of(folder)
     if facts["test"] is not None:
         return facts, False
+    if not has_model(facts):
+        raise StudyError(
+            f"{folder} holds no model to judge, for lack of time; run the study again with more of it (--budget 5m)."
+        )
     with held(folder):
         facts = _facts_of(folder)
         if facts["test"] is not None:  # by another process, meanwhile

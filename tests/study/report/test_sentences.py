@@ -84,6 +84,9 @@ def test_where_no_model_was_tried_the_headline_says_so():
     assert "No model predicts" not in text_of(found)
     assert "no better" not in text_of(found)
     assert "more time" in found["lines"][-1]["text"]
+    sealed = classes(finished=(), cut=True) | {"test": None, "seal": {"test_rows": 1}}
+    assert "1 test row stays sealed" in text_of(summarise(sealed))
+    assert summarise(sealed)["headline"] == found["headline"]
     facts = classes(finished=())
     facts["race"]["entries"] += [{"family": "forest", "state": "failed", "note": "ValueError"}]
     assert "no model could be fitted" in summarise(facts)["headline"]

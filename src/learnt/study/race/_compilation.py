@@ -18,7 +18,7 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -173,16 +173,23 @@ def _required_code(jobs: list[Job], folder: Path) -> str:
     meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
     classes = meta["classes"]
     what = [[order, arguments.get("spec"), arguments.get("rows", 0).bit_length()] for order, arguments in jobs]
-    package = Path(__file__).parents[2]
-    code = sorted(
-        (str(path.relative_to(package)), status.st_size, status.st_mtime_ns)
-        for path in package.rglob("*.py")
-        if (status := path.stat())
-    )
+    code = sorted(_stamps(str(Path(__file__).parents[2])))
     kind = 0 if classes is None else min(len(classes), 3)
     machine = [sys.version, version("numba"), platform.machine(), platform.node()]
     text = json.dumps([what, kind, code, machine])
     return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _stamps(folder: str) -> Iterator[tuple[str, int, int]]:
+    """Name, size and time of every source file in a folder, in no order."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                status = entry.stat()
+                yield entry.name, status.st_size, status.st_mtime_ns
+            elif entry.is_dir() and entry.name != "__pycache__":
+                for name, *stamp in _stamps(entry.path):
+                    yield f"{entry.name}/{name}", *stamp
 
 
 def _is_complete(note: Path) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from learnt.plots import number
+from learnt.study._counting import counted
 
 
 def share(value: float) -> str:
@@ -37,12 +38,13 @@ def ordinal(k: int) -> str:
 
 def summarise(facts: dict[str, Any]) -> dict[str, Any]:
     """Headline, verdict and lines from the numbers of a finished study."""
+    lines = [_what(facts)]
+    if not has_model(facts):
+        lines.append(_next(facts))
+        return {"headline": _headline(facts), "verdict": verdict(facts), "lines": lines, "beats_constant": None}
     if facts["test"] is None:
         return summarise_sealed(facts)
-    lines = [_what(facts)]
-    if has_model(facts):
-        lines += [*verdict_lines(facts), *_ceiling_lines(facts)]
-    lines.append(_next(facts))
+    lines += [*verdict_lines(facts), *_ceiling_lines(facts), _next(facts)]
     short = verdict(facts)
     return {"headline": _headline(facts), "verdict": short, "lines": lines, "beats_constant": facts["beats_constant"]}
 
@@ -54,14 +56,13 @@ def summarise_sealed(facts: dict[str, Any]) -> dict[str, Any]:
     chosen = next((e for e in entries if e["state"] == "chosen"), None)
     constant = next((e for e in entries if e["family"] == "constant" and "loss" in e), None)
     lines = [_what(facts)]
-    headline = f"The test set of “{facts['target']}” is sealed; learnt evaluate opens it, once."
-    if has_model(facts) and chosen is not None:
+    headline = f"A model of “{facts['target']}” is chosen; its test set is sealed until learnt evaluate opens it."
+    if chosen is not None:
         low, high = sorted((loss(chosen["low"]), loss(chosen["high"])))
         said = f"Cross-validated {name} {_loss(loss(chosen['loss']))} ({_loss(low)}–{_loss(high)})"
         said += "" if constant is None else f", of a constant {_loss(loss(constant['loss']))}"
         why = "the model was chosen by it among several, so that it flatters"
         lines.append({"title": "How good it seems", "text": f"{said}; {why}: only the test set can judge."})
-        headline = f"A model of “{facts['target']}” is chosen; its test set is sealed until learnt evaluate opens it."
     if facts["seal"].get("opened"):
         count = len(facts["seal"]["opened"])
         often = "once" if count == 1 else "twice" if count == 2 else f"{count} times"
@@ -174,7 +175,7 @@ def _what(facts: dict[str, Any]) -> dict[str, str]:
     kind = f"which of {len(facts['classes'])} classes" if facts["task"] == "classify" else "an amount"
     if facts["task"] == "classify" and len(facts["classes"]) == 2:
         kind = " or ".join(str(c) for c in facts["classes"])
-    columns = f"{len(data['features'])} column{'s' if len(data['features']) != 1 else ''}"
+    columns = counted(len(data["features"]), "column")
     if data.get("image"):
         columns = f"images of {data['image']} pixels"
     if not has_model(facts):
@@ -183,16 +184,23 @@ def _what(facts: dict[str, Any]) -> dict[str, str]:
         said = (
             f"“{facts['target']}” ({kind}) from {columns}. The model file holds a constant that always says {constant}."
         )
+        if facts["test"] is None:
+            rows = counted(facts["seal"]["test_rows"], "test row stays", "test rows stay")
+            said += f" {rows} sealed: there is no model to judge."
         return {"title": "What it predicts", "text": said}
     test = facts["test"]
     if test is None:
-        sealed = f"{facts['seal']['test_rows']:,} other rows are sealed"
+        sealed = f"{counted(facts['seal']['test_rows'], 'other row is', 'other rows are')} sealed"
         said = f"“{facts['target']}” ({kind}) from {columns}, by {facts['chosen']['label']}. Learnt from "
-        return {"title": "What it predicts", "text": f"{said}{facts['model']['judged_rows']:,} rows; {sealed}."}
+        return {
+            "title": "What it predicts",
+            "text": f"{said}{counted(facts['model']['judged_rows'], 'row')}; {sealed}.",
+        }
     judged = "judged once" if test["use"] == 1 else f"judged ({ordinal(test['use'])} use)"
     said = (
         f"“{facts['target']}” ({kind}) from {columns}, by {facts['chosen']['label']}. Learnt from "
-        f"{facts['model']['judged_rows']:,} rows and {judged} on {test['rows']:,} rows it had never seen."
+        f"{counted(facts['model']['judged_rows'], 'row')} and {judged} on {counted(test['rows'], 'row')} it had never "
+        "seen."
     )
     if facts["model"].get("final") == "all":
         said += f" The model file was then fitted again on all {facts['model']['rows']:,} rows."
@@ -243,7 +251,7 @@ def _rare_words(rare: dict[str, Any], level: str, rows: str) -> list[str]:
     if rare["precision"] is not None:
         precision = rare["precision"]
         called = f"of those it calls, {share(precision['estimate'])} are right (precision, {interval_words(precision)})"
-        found.append(f"{called}, with {rare['false_alarms']:,} false alarm{'s' * (rare['false_alarms'] != 1)}")
+        found.append(f"{called}, with {counted(rare['false_alarms'], 'false alarm')}")
     else:
         found.append("it calls no row so")
     if rare["average_precision"] is not None:

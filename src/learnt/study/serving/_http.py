@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from learnt._version import __version__
+from learnt.study._counting import counted
 from learnt.study._errors import StudyError, one_line
 from learnt.study.serving._service import HTML, Answer, Request, Service, refusal
 
@@ -198,7 +199,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(refusal(int(code), f"The request was not understood ({message or 'it is malformed'})."))
 
     def _log(self, answer: Answer, started: float) -> None:
-        rows = f", {answer.rows:,} row{'s' * (answer.rows != 1)}" if answer.rows else ""
+        rows = f", {counted(answer.rows, 'row')}" if answer.rows else ""
         took = f"{1e3 * (time.perf_counter() - started):.1f} ms"
         shown = "".join(c if c.isprintable() else "?" for c in self.path[:80])
         self.server.log(f"{time.strftime('%H:%M:%S')} {self.command} {shown} {answer.status}{rows}, {took}")

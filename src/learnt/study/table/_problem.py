@@ -11,6 +11,7 @@ import polars as pl
 
 from learnt.engine.random import generator
 from learnt.preprocessing import TableEncoder, profile
+from learnt.study._counting import counted
 from learnt.study._errors import StudyError, did_you_mean
 from learnt.study.table._columns import as_text, moments, seconds, set_unreadable_aside, type_notes
 from learnt.study.table._images import Grid, besides_pixels, grid_of
@@ -146,7 +147,7 @@ def pose(
 
 def _check_enough(y: np.ndarray) -> None:
     if len(y) < LEAST_ROWS:
-        some = "1 row has" if len(y) == 1 else f"{len(y)} rows have"
+        some = counted(len(y), "row has", "rows have")
         raise StudyError(f"{some} a target; a study needs at least {LEAST_ROWS}: collect more.")
 
 
@@ -181,7 +182,8 @@ def _read_target(table: pl.DataFrame, target: str, task: str, notes: list[str]) 
     kind = task if task != "auto" else _task(numbers[readable] if numbers is not None else None)
     lost = int((~readable).sum())
     if lost:
-        notes.append(f'{lost:,} of {len(series):,} rows have no "{target}" and were left out.')
+        none = counted(lost, f"of {len(series):,} rows has", f"of {len(series):,} rows have")
+        notes.append(f'{none} no "{target}": left out.')
     if kind == "regress":
         if numbers is None:
             raise StudyError(f'"{target}" does not hold numbers, so it cannot be regressed on; use --task classify.')
@@ -236,7 +238,7 @@ def _labels(y: np.ndarray, notes: list[str], target: str) -> tuple[np.ndarray, l
     if rare.any():
         named = ", ".join(f'"{c}"' for c in classes[rare][:5])
         notes.append(
-            f"{int((~kept).sum()):,} rows of classes with fewer than {LEAST_PER_CLASS} rows were left out: {named}."
+            f"{counted(int((~kept).sum()), 'row')} of classes with fewer than {LEAST_PER_CLASS} rows left out: {named}."
         )
     return y[kept], classes[~rare].tolist(), kept
 

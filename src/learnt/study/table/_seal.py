@@ -15,6 +15,7 @@ import polars as pl
 
 from learnt.engine.random import generator
 from learnt.model_selection import SealedTestSet, train_test_split
+from learnt.study._counting import counted
 from learnt.study._errors import StudyError
 from learnt.study.table._columns import as_text, unreadable
 from learnt.study.table._folds import shuffled_folds, stratified_folds
@@ -67,7 +68,7 @@ def _by_time(problem: Problem, share: float) -> tuple[np.ndarray, np.ndarray, st
     moments = np.sort(when)
     first = moments[int(np.ceil(len(when) * (1 - share)))]  # rows of one moment stay on one side
     development, test = np.flatnonzero(when < first), np.flatnonzero(when >= first)
-    return development, test, f'the most recent {len(test):,} rows by "{problem.time}"'
+    return development, test, f'the most recent {counted(len(test), "row")} by "{problem.time}"'
 
 
 def _when(problem: Problem) -> np.ndarray:
@@ -78,11 +79,12 @@ def _when(problem: Problem) -> np.ndarray:
 def _by_group(groups: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndarray, str]:
     names, codes, counts = np.unique(groups, return_inverse=True, return_counts=True)
     if len(names) < FOLDS + 1:
-        raise StudyError(f"There are {len(names)} groups; at least {FOLDS + 1} are needed to hold whole groups out.")
+        there = counted(len(names), "group is there", "groups are there")
+        raise StudyError(f"{there}; at least {FOLDS + 1} are needed to hold whole groups out.")
     order = generator(seed).permutation(len(names))
     taken = np.cumsum(counts[order]) <= max(share * len(groups), counts[order[0]])
     chosen = np.isin(codes, order[taken])
-    how = f"{int(chosen.sum()):,} rows of {int(taken.sum()):,} groups drawn at random"
+    how = f"{counted(int(chosen.sum()), 'row')} of {counted(int(taken.sum()), 'group')} drawn at random"
     return np.flatnonzero(~chosen), np.flatnonzero(chosen), how
 
 
@@ -93,7 +95,8 @@ def _shuffled(problem: Problem, share: float, seed: int) -> tuple[np.ndarray, np
         strata = None
     _, held = train_test_split(np.arange(len(firsts)), test_size=share, random_state=seed, stratify=strata)
     chosen = np.isin(units, held)
-    how = f"{int(chosen.sum()):,} rows drawn at random" + (", each class in proportion" if strata is not None else "")
+    how = f"{counted(int(chosen.sum()), 'row')} drawn at random"
+    how += ", each class in proportion" if strata is not None else ""
     if len(firsts) < len(units):
         how += ", identical rows kept together"
     return np.flatnonzero(~chosen), np.flatnonzero(chosen), how
