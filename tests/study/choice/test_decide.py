@@ -1,5 +1,7 @@
 """From held-out predictions to one model: honest standings, a blend that is one file, final fits that fall back."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -11,6 +13,7 @@ from learnt.study.choice._combine import combine, out_of_fold
 from learnt.study.choice._decide import (
     Decision,
     HeldOutPredictions,
+    _save_constant,
     decide,
     fit_judged,
     fit_on_everything,
@@ -18,10 +21,12 @@ from learnt.study.choice._decide import (
 )
 from learnt.study.race._bench import Bench
 from learnt.study.race._budget import Budget
+from learnt.study.race._families import candidates_for
 from learnt.study.race._ground import Ground
 from learnt.study.race._layout import write_all_rows, write_rows
 from learnt.study.race._objective import Objective
 from learnt.study.race._race import run_race
+from learnt.study.race._recipe import alone
 from learnt.study.race._remote import Failed, TooSlow
 
 
@@ -155,6 +160,18 @@ def test_what_cannot_be_fitted_in_time_gives_way_and_the_constant_always_can(rac
     rest = (broken, Budget(1e6), judged, path, X, decision.ground.y, labels, 1)
     assert fit_on_everything(decision.best, *rest) is None
     assert path.read_bytes() == judged.read_bytes()  # the judged model is the one to use then
+
+
+@pytest.mark.parametrize("numbers", [[1.0, 2.0] * 20, [None] * 40])
+def test_a_constant_in_need_looks_at_one_column_and_at_all_where_that_is_empty(tmp_path, numbers):
+    standing = SimpleNamespace(recipe=alone(candidates_for("classify")[0].spec(), None))
+    X = pl.DataFrame({"town": ["Oslo", "Rome"] * 20, "x": pl.Series(numbers, dtype=pl.Float64), "z": ["a", "b"] * 20})
+    y = np.array(["no"] * 30 + ["yes"] * 10)
+    _save_constant(standing, True, X, y, tmp_path / "c.learnt", brief=True)
+    model = learnt.load(tmp_path / "c.learnt")
+    np.testing.assert_array_equal(model.predict_proba(X[:3]), [[0.75, 0.25]] * 3)
+    used = [c["name"] for c in model[0].columns_ if c["kind"] not in ("drop", "empty")]
+    assert used == (["x"] if numbers[0] else ["town", "z"])
 
 
 def test_a_class_that_is_only_among_the_test_rows_has_no_offset(tmp_path):

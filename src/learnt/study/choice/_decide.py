@@ -161,7 +161,8 @@ def fit_judged(
                 break
     constant = next(s for s in decision.standings if s.rank == 0)
     X, y = constant_rows()
-    _save_constant(constant, decision.ground.n_classes is not None, X, y, path)
+    in_need = first.rank > 0 or quickest is None  # it was not chosen, but is all that there was time for
+    _save_constant(constant, decision.ground.n_classes is not None, X, y, path, brief=in_need)
     return constant, len(y)
 
 
@@ -212,11 +213,25 @@ def fit_on_everything(
     return None
 
 
-def _save_constant(standing: Standing, classify: bool, X: pl.DataFrame, y: np.ndarray, path: Path) -> None:
-    """Fit the constant on every row; its encoder, which only needs names and types of columns, on a few thousand."""
+def _save_constant(
+    standing: Standing, classify: bool, X: pl.DataFrame, y: np.ndarray, path: Path, *, brief: bool = False
+) -> None:
+    """Fit the constant on every row; its encoder, which only needs names and types of columns, on a few thousand.
+
+    Where it must be `brief` the encoder looks at a single column: on a busy machine all of them take a second.
+    """
     model = build_recipe(standing.recipe, [] if classify else None)  # a constant has no map of probabilities
     few = np.sort(generator(0).permutation(len(y))[:MOST_READ])
-    model.fit(X[few], y[few])
+    if brief:
+        one = next((c for c, kind in X.schema.items() if kind.is_numeric()), X.columns[0])
+        try:
+            model[0].set_params(kinds={c: "drop" for c in X.columns if c != one})
+            model.fit(X[few], y[few])
+        except ValueError:  # it holds nothing in these rows
+            model[0].set_params(kinds=None)
+            brief = False
+    if not brief:
+        model.fit(X[few], y[few])
     _save_fitted_constant(model, y, path)
 
 
