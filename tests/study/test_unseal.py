@@ -121,6 +121,7 @@ def test_where_nothing_was_tried_the_test_set_stays_sealed(orders, tmp_path, mon
     facts = json.loads((folder / "study.json").read_text())
     assert (facts["test"], facts["beats_constant"], facts["settings"]["keep_sealed"]) == (None, None, False)
     assert not (tmp_path / "ledger.jsonl").exists()  # a longer study will be the first to open it
+    assert "threshold" not in facts
     rows = facts["seal"]["test_rows"]
     assert f"{rows} test rows stay sealed" in facts["summary"]["lines"][0]["text"]
     page = (folder / "report.html").read_text()

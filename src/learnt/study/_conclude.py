@@ -110,7 +110,7 @@ class Conclusion:
         if not judging:
             self._leave_sealed(workers)
         model = load(self.judged) if judging else None  # the saved file is tested, as it will be used
-        settle(facts, self.problem, self.sealed, out_of_fold, s)
+        settle(facts, self.problem, self.sealed, out_of_fold, s, model=judging)
         held, predicted = out_of_fold
         written = [predictions(facts, self.problem, self.sealed.development[held], "out of fold", predicted)]
         points = None

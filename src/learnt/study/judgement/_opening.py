@@ -43,10 +43,13 @@ class Run(Protocol):
     seconds: dict[str, float]
 
 
-def settle(facts: dict[str, Any], problem: Problem, sealed: Sealed, oof: Rows, settings: Settings) -> None:
+def settle(
+    facts: dict[str, Any], problem: Problem, sealed: Sealed, oof: Rows, settings: Settings, *, model: bool = True
+) -> None:
     """Add to `facts` what is decided without the test rows: constant, threshold, width of intervals, bracket.
 
-    `oof` are positions of development rows and what models that had not seen them predicted.
+    `oof` are positions of development rows and what models that had not seen them predicted. Where there is no `model`
+    but a constant for lack of time, there is no threshold either.
     """
     held, predicted = oof
     learnt_from = problem.y[sealed.development]
@@ -55,7 +58,7 @@ def settle(facts: dict[str, Any], problem: Problem, sealed: Sealed, oof: Rows, s
     if problem.classes is not None:
         shares = np.array([np.mean(learnt_from == c) for c in problem.classes])
         facts["constant"] = {"shares": shares.tolist()}
-        if problem.positive is not None:
+        if problem.positive is not None and model:
             found = _threshold(problem, shares, truth, predicted, asked_metric(problem, settings), settings)
             found["used"] &= facts["chosen"]["family"] != "constant"  # all thresholds of a constant are alike
             facts["threshold"] = found
