@@ -74,6 +74,9 @@ def test_the_second_study_rehearses_nothing_silently(workers, tmp_path):
     said = []
     assert compile_ahead(workers(), FAMILIES, [900], said.append) == 0.0
     assert workers.orders == said == []
+    assert compile_ahead(workers(), FAMILIES, [600], said.append) == 0.0  # nor does a table of nearly the same size
+    assert compile_ahead(workers(), FAMILIES, [100], lambda text: None) > 0
+    workers.orders.clear()
     next((tmp_path / "cache").glob("*.kernel")).unlink()
     compile_ahead(workers(), FAMILIES, [900], said.append)
     assert len(workers.orders) == len(FAMILIES) + 1

@@ -175,6 +175,13 @@ def test_a_model_that_was_begun_is_finished_in_little_time_where_it_takes_less(t
     assert runner._job(begun) is None
 
 
+def test_what_is_quick_on_many_rows_is_not_called_slow(tmp_path):
+    found = race(tmp_path, Pretend(Clock(), seconds=1e-6), rows=100_000)
+    slow = {e.candidate.family.name for e in found.entries if "too slow" in e.note}
+    assert {"nearest neighbours", "support vectors"} <= slow
+    assert not slow & {"linear discriminants", "quadratic discriminants", "logistic regression", "naive Bayes"}
+
+
 def test_pairs_of_very_many_classes_are_not_tried():
     few, many = ({c.family.name for c in candidates_for("classify", 1000, k)} for k in (30, 31))
     assert few - many == {"support vectors", "support vectors, one scale"}

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from learnt.study import StudyError, read_table
+from learnt.study.table._read import open_table
 
 TABLE = pl.DataFrame({"town": ["Zürich", "Oslo", None], "price": [1.5, 2.0, 3.25], "n": [1, 2, 3]})
 
@@ -161,3 +162,13 @@ def test_lines_of_a_file_without_names_are_checked_and_repeated_cells_do_not_mat
     TABLE.write_parquet(tmp_path / "t.parquet")
     with pytest.raises(StudyError, match="leave --no-header out"):
         read_table(tmp_path / "t.parquet", header=False)
+
+
+@pytest.mark.parametrize("name", ["*", "^x.*$"])
+def test_names_that_are_patterns_are_refused_before_anything_else(tmp_path, name):
+    frame = pl.DataFrame({"x": [1, 2], name: [3, 4]})
+    frame.write_csv(tmp_path / "t.csv")
+    for table in (tmp_path / "t.csv", frame):
+        with pytest.raises(StudyError, match="stands for several columns; give it another name"):
+            open_table(table)
+    assert open_table(frame.rename({name: "^x"}))[0].columns == ["x", "^x"]

@@ -59,9 +59,15 @@ def type_notes(table: pl.DataFrame) -> list[str]:
 
 def as_text(series: pl.Series) -> pl.Series:
     """The cells as strings, whatever their type."""
-    if series.dtype == pl.Duration:
-        series = series.dt.total_nanoseconds()
-    return series.cast(pl.String, strict=False)
+    return series.to_frame("c").select(text_of("c", series.dtype)).to_series().alias(series.name)
+
+
+def text_of(name: str, dtype: pl.DataType) -> pl.Expr:
+    """The same as an expression for a column of a table."""
+    column = pl.col(name)
+    if dtype == pl.Duration:
+        column = column.dt.total_nanoseconds()
+    return column.cast(pl.String, strict=False)
 
 
 def seconds(series: pl.Series) -> np.ndarray:

@@ -69,7 +69,15 @@ def read_table(path: str | Path, header: bool | None = None) -> pl.DataFrame:
         ) from error
     if table.width == 0 or table.height == 0:
         raise StudyError(f"{path} has no rows; a table needs a line of column names and rows below it.")
+    _check_patterns(table)
     return table
+
+
+def _check_patterns(table: pl.DataFrame) -> None:
+    """Polars takes such names for patterns, wherever they are used."""
+    for name in table.columns:
+        if name == "*" or (name.startswith("^") and name.endswith("$")):
+            raise StudyError(f'A column is called "{name}", which stands for several columns; give it another name.')
 
 
 def _format(path: Path) -> str:
@@ -261,4 +269,5 @@ def open_table(table: Any, header: bool | None = None) -> tuple[pl.DataFrame, st
             raise StudyError(
                 f"A {type(table).__name__} is not a table that can be studied; pass a data frame."
             ) from error
+    _check_patterns(table)
     return table, "table", fingerprint(table), False
