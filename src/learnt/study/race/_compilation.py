@@ -197,8 +197,8 @@ def _stamps(folder: str) -> Iterator[tuple[str, int, int]]:
                 status = entry.stat()
                 yield entry.name, status.st_size, status.st_mtime_ns
             elif entry.is_dir() and entry.name != "__pycache__":
-                for name, *stamp in _stamps(entry.path):
-                    yield f"{entry.name}/{name}", *stamp
+                for name, size, moment in _stamps(entry.path):
+                    yield f"{entry.name}/{name}", size, moment
 
 
 def _is_complete(note: Path) -> bool:
