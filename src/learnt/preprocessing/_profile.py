@@ -259,6 +259,7 @@ def _about_target(goal: Column | None) -> tuple[Outcome | None, dict[str, Any] |
         if len(distinct) > MAX_CLASSES or (distinct != np.round(distinct)).any():
             about |= {"task": "regression", "missing": float(1 - len(finite) / max(len(values), 1)), **_range(values)}
             about["at_max"] = float((finite == finite.max()).mean())
+            about["capped"] = _capped(int((finite == finite.max()).sum()), len(finite), len(distinct))
             about["skew"] = _skew(finite)
             return Outcome(values, 0), about
     levels, counts, rows = levels_of(factor(goal))
@@ -303,6 +304,15 @@ def _row_findings(data: Table, outcome: Outcome | None) -> list[dict]:
     return findings
 
 
+def _capped(at_max: int, rows: int, distinct: int) -> bool:
+    """Whether the maximum is there far more often than other values are: one row alone is always the maximum.
+
+    >>> _capped(1, 31, 31), _capped(20, 31 + 20, 31), _capped(50, 1000, 20)
+    (False, True, False)
+    """
+    return at_max >= 5 and at_max > 0.01 * rows and at_max > 3 * rows / distinct
+
+
 def _target_findings(about: dict[str, Any] | None) -> list[dict]:
     if about is None:
         return []
@@ -323,7 +333,7 @@ def _target_findings(about: dict[str, Any] | None) -> list[dict]:
             message = f"The rarest class {rarest!r} of {name!r} has {rows} ({100 * share:.1f} %)."
             findings.append(_finding("imbalance", name, message, share=share))
     elif about["task"] == "regression":
-        if about["at_max"] > 0.01:
+        if about["capped"]:
             message = (
                 f"{100 * about['at_max']:.1f} % of {name!r} is its maximum {about['max']:g}: it looks capped there."
             )

@@ -183,6 +183,16 @@ STATES = list(
 )
 
 
+def test_a_smaller_error_that_may_be_chance_is_called_so():
+    facts = classes(skill=0)
+    facts["test"] = {**facts["test"], "rows": 7, "constant_error": 0.4}
+    facts["test"]["error"] = {**facts["test"]["error"], "estimate": 0.3}
+    found = summarise(facts)
+    assert found["headline"] == "No model predicts “y” better than a constant for sure."
+    assert "is wrong on 40.0%: the model on 30.0%, which may be chance on 7 rows." in text_of(found)
+    assert "no better" not in " ".join(line["text"] for line in found["lines"])
+
+
 @pytest.mark.parametrize("cut", [True, False])
 def test_no_sentence_denies_another(cut):
     for share, skill, known, lower, (limit, fall, noise), short in STATES:

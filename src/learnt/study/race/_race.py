@@ -342,8 +342,8 @@ class _Race:
             self.cut_short = True
             entry.state, entry.note = "skipped", f"no time was left for {self.rows:,} rows"
             if not over:
-                remained = f"{left:.0f} s remained" + (" for all others too" if probed else "")
-                entry.note = f"about {needed:.0f} s were needed for {self.rows:,} rows, {remained}"
+                remained = f"{_seconds(left)} remained" + (" for all others too" if probed else "")
+                entry.note = f"about {_seconds(needed)} were needed for {self.rows:,} rows, {remained}"
             return None
         entry.running.add(waiting[0])
         done = sum(e.state != "racing" or len(e.results) == self.folds for e in self.entries)
@@ -394,6 +394,15 @@ class _Race:
                 self.cut_short = self.cut_short or slow
                 entry.state = "skipped" if slow else "failed"
                 entry.note = f"{error} on {self.rows:,} rows" if slow else str(error)
+
+
+def _seconds(value: float) -> str:
+    """With a decimal where whole seconds would seem alike.
+
+    >>> _seconds(2.96), _seconds(12.3)
+    ('3.0 s', '12 s')
+    """
+    return f"{value:.1f} s" if value < 10 else f"{value:.0f} s"
 
 
 def rows_that_fit(rows: int, probed_seconds: float, probed: int, available: float) -> int:

@@ -121,7 +121,8 @@ def _headline(facts: dict[str, Any]) -> str:
     if (winner := unfitted(facts)) is not None:
         return f"No time was left to fit the model that won the race for “{target}” ({winner})."
     if not facts["beats_constant"]:
-        than = f"better than a constant{' by ' + test['metric']['words'] if 'metric' in test else ''}."
+        sure = " for sure" if _seems_better(facts) else ""
+        than = f"better than a constant{' by ' + test['metric']['words'] if 'metric' in test else sure}."
         if facts["race"]["cut_short"]:
             count = tried(facts)
             none = f"None of the {count} models" if count > 1 else "The one model"
@@ -284,7 +285,22 @@ def _constant(facts: dict[str, Any]) -> str:
             else "order of rows tells more"
         )
         return said + f": no fewer errors, but its {how} of the classes."
+    if _seems_better(facts):
+        return said + f": the model on {share(error)}{_unproven(facts)}."
     return said + (": the model is no better." if _was_judged(facts) else ".")
+
+
+def _seems_better(facts: dict[str, Any]) -> bool:
+    """Whether the model's error is smaller than the constant's, by chance or not."""
+    name = "error" if facts["task"] == "classify" else "rmse"
+    return bool(facts["test"][name]["estimate"] < facts["test"][f"constant_{name}"])
+
+
+def _unproven(facts: dict[str, Any]) -> str:
+    """What to make of a smaller error where the model does not count as better."""
+    if facts["beats_constant"]:
+        return ""
+    return f", which may be chance on {counted(facts['test']['rows'], 'row')}"
 
 
 def _was_judged(facts: dict[str, Any]) -> bool:
@@ -332,8 +348,8 @@ def _amounts(facts: dict[str, Any]) -> tuple[str, str]:
     constant = (
         f"Always saying the mean, {number(facts['ceiling']['constant']['predicts'])}, has an RMSE of {number(usual)}"
     )
-    if rmse["estimate"] < usual:
-        constant += f": the model's is {share(1 - rmse['estimate'] / usual)} smaller."
+    if _seems_better(facts):
+        constant += f": the model's is {share(1 - rmse['estimate'] / usual)} smaller{_unproven(facts)}."
     else:
         constant += ": the model is no better." if _was_judged(facts) else "."
     if "metric" in test:

@@ -112,9 +112,9 @@ def pose(
     features = [c["name"] for c in found["columns"] if c["name"] not in unused | pixels]
     features = ([] if grid is None else grid.names) + features
     if not features:
-        raise StudyError(
-            "Every column was set aside as an identifier, a constant or a leak; add columns or --keep one."
-        )
+        first = set_aside[0]
+        why = f'"{first["column"]}": {first["reason"].rstrip(".")}'
+        raise StudyError(f"Every column was set aside ({why}); add columns or --keep one.")
     found_time, when = _read_time(table, time, found["findings"], notes)
     set_aside += [{"column": c, "reason": "left out on your word (--drop)"} for c in drop]
     if group is not None:
@@ -229,6 +229,12 @@ def _labels(y: np.ndarray, notes: list[str], target: str) -> tuple[np.ndarray, l
     if len(classes) == 1:
         raise StudyError(f'Every cell of "{target}" is {classes[0]!s}; there is nothing to predict.')
     rare = counts < LEAST_PER_CLASS
+    if len(classes) <= FEW_CLASSES and (~rare).sum() < 2:
+        most = counts[rare].max()
+        raise StudyError(
+            f'"{target}" has {counted(int((~rare).sum()), "class", "classes")} of {LEAST_PER_CLASS} rows or more, and '
+            f"another of {most}: too few to learn from; collect more, or use --task regress if they are amounts."
+        )
     if len(classes) > MANY_CLASSES or (~rare).sum() < 2:
         raise StudyError(
             f'"{target}" has {len(classes)} different values in {len(y)} rows, too many or too rare to be classes; '
