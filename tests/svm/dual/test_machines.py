@@ -13,7 +13,7 @@ import learnt
 from learnt.engine.threads import set_threads
 from learnt.kernels import RBF, Laplacian, Linear
 from learnt.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
-from learnt.svm.dual import _problems, _solve
+from learnt.svm.dual import _kernel, _problems, _solve
 
 TIGHT = {"tol": 1e-9}
 
@@ -357,6 +357,20 @@ def test_weights_that_leave_one_class_are_refused(kind):
 
 def common_letters(S, T):
     return np.array([[len(set(s) & set(t)) for t in T] for s in S], dtype=float)
+
+
+def test_a_function_that_is_asked_for_very_many_kernels_is_named_once(monkeypatch):
+    """A fit may need the kernels of all pairs of rows; one that comes far says so, and what else could be done."""
+    X, y = numbers(n=200)
+    monkeypatch.setattr(_kernel, "_MANY", 10**4)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        SVR(kernel=lambda A, B: A @ B.T).fit(X, y)
+        SVR(kernel="linear").fit(X, y)
+    assert [str(w.message) for w in told if "Nystroem" in str(w.message)] == [
+        "The kernel function was asked for 4.0e+04 kernels so far, and 200 rows may need 4.0e+04: if this takes too "
+        "long, stop it and fit to fewer rows, or fit a linear model to the features of Nystroem(kernel)."
+    ]
 
 
 @pytest.mark.parametrize("kind", [SVC, NuSVC, SVR, OneClassSVM])

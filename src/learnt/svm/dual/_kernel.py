@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ _ROWS = 128
 _TILE = 256  # rows and columns of the kernel of a whole table
 _DENSE_CELLS = 1 << 22  # 32 MB
 _FEW = 2  # rows that are sooner subtracted from all support vectors than multiplied with them
+_MANY = 10**10  # kernels from a function, after which a sentence says what may be ahead
 _CELLS = 1 << 21  # of a block of new rows against the support vectors
 
 
@@ -167,7 +169,7 @@ class TrainingKernel:
     """Entries of the kernel matrix of one table: whole rows of it, or the square of some."""
 
     def __init__(self, kernel: Kernel, X: Any) -> None:
-        self.kernel, self.n = kernel, X.shape[0]
+        self.kernel, self.n, self.asked = kernel, X.shape[0], 0
         X = X if callable(kernel.name) else workable(X)  # a function gets the rows as they are, as at prediction
         self.X, self.left = X, X
         self.dense_linear, self.dense_rbf = (
@@ -211,7 +213,7 @@ class TrainingKernel:
         if self.kernel.name == "precomputed":
             out[slots] = self.X[np.ix_(places, columns)]
         elif callable(self.kernel.name):
-            out[slots] = self.kernel.between(self.X[places], self.X[columns])
+            out[slots] = self._ask(self.X[places], self.X[columns])
         else:
             self._fill(places, self.X[columns], self.norms[columns], out, slots)
 
@@ -220,9 +222,21 @@ class TrainingKernel:
         if self.kernel.name == "precomputed":
             out[slots] = self.X[places]
         elif callable(self.kernel.name):
-            out[slots] = self.kernel.between(self.X[places], self.X)
+            out[slots] = self._ask(self.X[places], self.X)
         else:
             self._fill(places, self.X, self.norms, out, slots)
+
+    def _ask(self, X: Any, Z: Any) -> np.ndarray:
+        """Kernels from a function, which are counted: a fit may need those of all pairs of rows."""
+        before, self.asked = self.asked, self.asked + X.shape[0] * Z.shape[0]
+        if before <= _MANY < self.asked:
+            warnings.warn(
+                f"The kernel function was asked for {self.asked:.1e} kernels so far, and {self.n} rows may need "
+                f"{float(self.n) ** 2:.1e}: if this takes too long, stop it and fit to fewer rows, or fit a linear "
+                "model to the features of Nystroem(kernel).",
+                stacklevel=2,
+            )
+        return self.kernel.between(X, Z)
 
     def whole(self, out: np.ndarray) -> None:
         """The kernel between all rows: half of it computed, the rest copied, since it is symmetric."""
