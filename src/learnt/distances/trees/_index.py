@@ -111,6 +111,7 @@ class TreeIndex:
     ) -> list[Neighborhoods]:
         """The points at most `radii[i]` away from query i, block by block."""
         exact, limits = self.limits(radii)
+        limits = np.ascontiguousarray(limits)  # one radius for all is repeated without steps
         memory = threading.local()
 
         def one(lo: int, hi: int) -> list[Neighborhoods]:

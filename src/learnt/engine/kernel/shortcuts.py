@@ -45,23 +45,28 @@ def _remembering(context: Any, flags: str) -> Any:
             return True
         return isinstance(what, (types.Number, types.Boolean, types.Array, types.NoneType)) and what.is_precise()
 
+    def is_lasting(function: Any) -> bool:
+        """Whether it is not made anew for each call, as the functions behind `np.int64(…)` are."""
+        return isinstance(function, types.NumberClass) or context._lookup_global(function.typing_key) is function
+
     class Remembering(type(context)):  # type: ignore[misc]
         def __init__(self) -> None:
             self.__dict__ = context.__dict__
 
         def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
             function = func if isinstance(func, types.Type) else self._lookup_global(func)
-            implementations = getattr(function, "_impl_keys", None)
-            if kws or implementations is None or type(function) is not types.Function:
+            if kws or type(function) not in (types.Function, types.NumberClass):
                 return super().resolve_function_type(func, args, kws)
             key = id(function), *map(id, args)  # types are unique, and those in the memo live as long as it
+            implementations = getattr(function, "_impl_keys", {})
             if key in memo:
-                signature, name = memo[key][:2]
-                implementations[signature.args] = name
+                signature, implementation = memo[key][:2]
+                if implementation is not None:
+                    implementations[signature.args] = implementation
                 return signature
             signature = super().resolve_function_type(func, args, kws)
-            if signature is not None and signature.args in implementations and all(map(is_plain, args)):
-                memo[key] = signature, implementations[signature.args], function, args
+            if signature is not None and all(map(is_plain, args)) and is_lasting(function):
+                memo[key] = signature, implementations.get(signature.args), function, args
             return signature
 
     return Remembering()
