@@ -77,7 +77,7 @@ def test_many_rows_are_sampled_and_the_answer_repeats():
 
 def test_mistakes_get_one_sentence():
     for call, words in (
-        (lambda: dimensionality(np.zeros((50, 2))), "1 different rows"),
+        (lambda: dimensionality(np.zeros((50, 2))), "too few different rows for that, 1 of 50"),
         (lambda: dimensionality(cube(8, 2)), "smaller n_neighbors"),
         (lambda: dimensionality(np.full((50, 2), np.nan)), "NaN"),
         (lambda: dimensionality(cube(0, 2)), "0 sample"),

@@ -221,6 +221,7 @@ def test_radius_on_sparse_and_precomputed():
         ({"p": -1}, ValueError, "'p' parameter of NearestNeighbors"),
         ({"algorithm": "tree"}, ValueError, "'algorithm' parameter of NearestNeighbors"),
         ({"leaf_size": 0}, ValueError, "'leaf_size' parameter"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must be None, a positive number"),
         ({"radius": -1}, ValueError, "'radius' parameter"),
         ({"p": 0.5, "algorithm": "kd_tree"}, ValueError, "does not support 0 < p < 1"),
     ],

@@ -101,8 +101,8 @@ def dimensionality(X: Any, *, n_neighbors: int = 10, max_rows: int = 5000, rando
     k = n_neighbors
     if m < 3 or m <= k:
         raise ValueError(
-            f"X has {m} different rows (of {n}), and dimensionality looks at {k} neighbours of each; give more rows "
-            "or a smaller n_neighbors."
+            f"dimensionality looks at {k} neighbours of each row, and X has too few different rows for that, {m} of "
+            f"{n}; give more rows or a smaller n_neighbors."
         )
     distances = NearestNeighbors(n_neighbors=max(k, 2)).fit(points).kneighbors()[0]
     dimension = intrinsic_dimension(distances[:, 0], distances[:, 1])

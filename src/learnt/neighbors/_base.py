@@ -15,6 +15,7 @@ from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.finite import require_finite
 from learnt.engine.matrices import Route, route, stored
 from learnt.engine.params import check_choice, check_number
+from learnt.engine.threads import thread_count
 from learnt.engine.validation import check_fit, check_predict
 from learnt.neighbors._trees import PointTree
 
@@ -54,6 +55,7 @@ class NeighborsBase(Estimator):
         check_number(self, "leaf_size", 1, integer=True)
         check_number(self, "p", 0, open_low=True, also=(None,))
         check_number(self, "n_jobs", integer=True, also=(None,))
+        thread_count(self.n_jobs)  # refuses 0, whatever the search will be
         check_choice(self, "algorithm", ("auto", "brute", "kd_tree", "ball_tree", "approximate"))
         check_metric(name, self.metric)
         if self.metric_params is not None and "p" in self.metric_params and self.p is not None:
