@@ -222,6 +222,13 @@ def test_a_deep_sigmoid_network_names_the_layers_that_vanish():
         model.fit(X, CLASSES)
 
 
+def test_a_loss_that_rises_is_told():
+    """Adam's steps of 10⁹ leave finite weights and a loss of 10³⁸."""
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    with pytest.warns(NetworkHealthWarning, match=r"MLPRegressor diverged: its loss rose from 0\.6\d* in the first"):
+        MLPRegressor(learning_rate_init=1e9, max_iter=20, random_state=0).fit(X, X[:, 0])
+
+
 def test_a_strong_penalty_does_not_hide_the_layers_that_vanish():
     """Its gradient alone is alpha/n of the weights in every layer: more than 10⁻⁴ here, of at most 200 rows a batch."""
     model = MLPClassifier((10,) * 20, "sigmoid", solver="sgd", alpha=0.03, max_iter=1, random_state=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from itertools import pairwise
 from numbers import Integral
 from typing import Any
@@ -13,12 +14,14 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine import progress
+from learnt.engine.arrays import is_lazy
 from learnt.engine.columns import require_same_columns
 from learnt.engine.estimator import Takes
 from learnt.engine.finite import require_finite
 from learnt.engine.matrices import Route, dense, route, stored
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.random import random_state_of
+from learnt.engine.rows import Block, as_rows
 from learnt.engine.schema import FEATURES, Check, anyof, choice, count, integers, listof, none, number, real, record
 from learnt.engine.single import refuse_sparse_missing
 from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, check_weights
@@ -429,28 +432,42 @@ class MultilayerPerceptron(TrainedNetwork):
 
     # --- predicting
 
-    def _raw(self, X: Any) -> np.ndarray:
-        """z of every row, (n, outputs)."""
-        return _forward.raw_outputs(*self._layers_for(X), self._get("activation"))
+    def _answers(self, X: Any, answer: Callable[[Any], np.ndarray]) -> Any:
+        """`answer` of what the first layer reads of X; block by block where X is a file or a Dask collection."""
+        plain = getattr(self, "_categories", None) is None and getattr(self, "_inputs", None) is None
+        if is_lazy(X) and plain:
+            return as_rows(check_predict(self, X, lazy=True)).map(_answer_of_block, answer)
+        return answer(self._inputs_of(X))
 
-    def _layers_for(self, X: Any) -> tuple[Any, list[np.ndarray], list[np.ndarray]]:
-        """What the first layer reads of X, and the weights and intercepts of all layers."""
+    def _raw(self, X: Any) -> np.ndarray:
+        """z of every row of what the first layer reads, (n, outputs)."""
+        return _forward.raw_outputs(X, *self._layers(), self._get("activation"))
+
+    def _inputs_of(self, X: Any) -> Any:
+        """What the first layer reads of X."""
         if getattr(self, "_categories", None) is not None:
             require_same_columns(self, X)
             X = self._categories.encode(X)  # type: ignore[union-attr]
         inputs = getattr(self, "_inputs", None)
         X = check_predict(self, X, allow_nan=inputs is not None, any_cells=False)
-        coefs, intercepts = self.coefs_, self.intercepts_
         if inputs is not None:
             refuse_sparse_missing(X, type(self).__name__)
             _refuse_infinite(X, type(self).__name__)
             X = Inputs(**inputs).embedded(self._numbers(X), self.embeddings_)
+        return X
+
+    def _layers(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """The weights and intercepts of all layers."""
         if getattr(self, "batch_norms_", None):
-            coefs, intercepts = _forward.folded(coefs, intercepts, self.batch_norms_, _module.EPSILON)
-        return X, coefs, intercepts
+            return _forward.folded(self.coefs_, self.intercepts_, self.batch_norms_, _module.EPSILON)
+        return self.coefs_, self.intercepts_
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coefs_")
+
+
+def _answer_of_block(block: Block, answer: Callable[[Any], np.ndarray]) -> np.ndarray:
+    return answer(block.X)
 
 
 def shape_of(values: Any) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from learnt.engine.matrices import dense
 from learnt.engine.params import ParameterError, check_class_weight
 from learnt.engine.schema import Schema, choice, labels
 from learnt.engine.validation import check_target
-from learnt.neural_network import _forward, _labels_in_single
+from learnt.neural_network import _labels_in_single
 from learnt.neural_network._forward import predictions
 from learnt.neural_network._mlp import LAYERS, PARAMS, TRAINED, MultilayerPerceptron, layers_fit, shape_of
 from learnt.neural_network.training import LogisticOutput, Output, SoftmaxOutput
@@ -283,22 +283,31 @@ class MLPClassifier(MultilayerPerceptron, ClassifierMixin, Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of every row; of several labels a column of 0 and 1 for each."""
-        X, coefs, intercepts = self._layers_for(X)
+        return self._answers(X, self._labels)
+
+    def _labels(self, X: Any) -> np.ndarray:
+        coefs, intercepts = self._layers()
         exclusive = self.out_activation_ == "softmax" or self.n_outputs_ == 1
         if exclusive and _labels_in_single.applies(X, coefs):
             return self.classes_[_labels_in_single.labels_in_single(X, coefs, intercepts, self.activation)]
-        z = _forward.raw_outputs(X, coefs, intercepts, self.activation)
+        z = self._raw(X)
         return self.classes_[_labels_in_single.labels_of(z)] if exclusive else (z > 0).astype(np.int64)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class, (n, K), or of each label."""
+        return self._answers(X, self._probabilities)
+
+    def _probabilities(self, X: Any) -> np.ndarray:
         p = predictions(self._raw(X), self.out_activation_)
         return np.concatenate([1 - p, p], axis=1) if self.n_outputs_ == 1 else p
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithm of the probability of each class."""
+        return self._answers(X, self._log_probabilities)
+
+    def _log_probabilities(self, X: Any) -> np.ndarray:
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return np.log(self._probabilities(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

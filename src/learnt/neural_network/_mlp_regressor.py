@@ -202,5 +202,8 @@ beta_1, beta_2, epsilon, n_iter_no_change, max_fun, dropout, batch_norm, categor
 
     def predict(self, X: Any) -> np.ndarray:
         """The predicted number, or numbers, of every row."""
+        return self._answers(X, self._predicted)
+
+    def _predicted(self, X: Any) -> np.ndarray:
         p = predictions(self._raw(X), self.out_activation_)
         return p[:, 0] if self.n_outputs_ == 1 else p

@@ -53,8 +53,9 @@ def check_pieces(model: Any, X: Any, y: Any, sample_weight: Any, target: str, re
     n = pieces.shape[0]
     if n == 0:
         raise ValueError(f"X has 0 rows in all its pieces, and {type(model).__name__} needs at least 1.")
-    if n != len(y):
-        raise ValueError(f"X has {n} rows but y has {len(y)}; pass equal lengths.")
+    for name, values in (("y", y), ("sample_weight", w)):
+        if values is not None and len(values) != n:
+            raise ValueError(f"X has {n} rows but {name} has {len(values)}; pass equal lengths.")
     _, first = next(iter(pieces))
     if first.shape[0] < n:
         return Checked(pieces, y, w)

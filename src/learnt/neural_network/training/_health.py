@@ -2,7 +2,7 @@
 
 A layer's step is ‖∂W‖/‖W‖. Where it is a hundred-thousandth of the output layer's, gradients vanish on their way
 back; where it is a hundred thousand times that, they explode. A rectified unit that is 0 for every row is dead: it
-has no gradient and never comes back.
+has no gradient and never comes back. Where the loss ends at a hundred times that of the first epoch, training diverged.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from learnt.neural_network._torch import torch_for
 _VANISHING = 1e-5
 _EXPLODING = 1e5
 _DEAD_SHARE = 0.5
+_DIVERGED = 100
 _ROWS = 4096  # rows that units are tested on
 
 
@@ -65,6 +66,17 @@ def warn_of_gradients(network: Any, X: Any, name: str, stacklevel: int = 3) -> N
             f"The gradients of {name} explode in {listed(explode)} (in proportion to the weights up to "
             f"{most / last:.0e} times the output layer's); lower the learning rate, scale the columns or use "
             "batch normalisation.",
+            NetworkHealthWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def warn_of_divergence(losses: list[float], name: str, stacklevel: int = 3) -> None:
+    """Say that the loss rose, where it did by far."""
+    if 0 < losses[0] * _DIVERGED < losses[-1]:
+        warnings.warn(
+            f"The training of {name} diverged: its loss rose from {losses[0]:.3g} in the first epoch to "
+            f"{losses[-1]:.3g} in the last; lower learning_rate_init, or scale the columns and y.",
             NetworkHealthWarning,
             stacklevel=stacklevel,
         )

@@ -15,7 +15,12 @@ from learnt.neural_network._torch import torch_for
 from learnt.neural_network.training._checkpoint import Checkpoint
 from learnt.neural_network.training._data import Data
 from learnt.neural_network.training._group import shared
-from learnt.neural_network.training._health import NetworkHealthWarning, refuse_nonfinite, warn_of_gradients
+from learnt.neural_network.training._health import (
+    NetworkHealthWarning,
+    refuse_nonfinite,
+    warn_of_divergence,
+    warn_of_gradients,
+)
 from learnt.neural_network.training._optimisers import Optimiser
 from learnt.neural_network.training._rates import Rate
 from learnt.neural_network.training._recorded import RecordedSteps, recorded
@@ -127,6 +132,8 @@ def train(
         check_stopped()
     if judge is not None:
         best.put_back(network)
+    elif history.n_iter > 1:
+        warn_of_divergence(history.loss_curve, plan.name)
     if checkpoint is not None:
         checkpoint.remove()
     return history
