@@ -43,20 +43,30 @@ def toy(ours_seconds, ours_quality):
                 lambda q, data: q, "loss", 2.0)  # fmt: skip
 
 
-def test_a_faster_worse_answer_is_not_equal():
-    assert measure(toy(0.001, 1.0), 3, 1.0).equal
-    assert not measure(toy(0.001, 1.1), 3, 1.0).equal
+@pytest.fixture(scope="module")
+def quick():
+    """A peer takes 20 times as long for the same answer."""
+    return measure(toy(0.001, 1.0), 5, 30.0)
 
 
-def test_ratio_is_peer_over_ours():
-    assert measure(toy(0.001, 1.0), 3, 1.0).ratio > 2
-    assert measure(toy(0.05, 1.0), 3, 1.0).ratio < 1
+@pytest.fixture(scope="module")
+def slow_and_worse():
+    return measure(toy(0.05, 1.1), 3, 1.0)
 
 
-def test_ratio_is_between_its_quartiles():
-    measured = measure(toy(0.001, 1.0), 5, 30.0)
-    assert measured.ratio_range[0] <= measured.ratio <= measured.ratio_range[1]
-    assert measured.rounds == 5
+def test_a_worse_answer_is_not_equal(quick, slow_and_worse):
+    assert quick.equal
+    assert not slow_and_worse.equal
+
+
+def test_ratio_is_peer_over_ours(quick, slow_and_worse):
+    assert quick.ratio > 2
+    assert slow_and_worse.ratio < 1
+
+
+def test_ratio_is_between_its_quartiles(quick):
+    assert quick.ratio_range[0] <= quick.ratio <= quick.ratio_range[1]
+    assert quick.rounds == 5
 
 
 def test_cold_start_sees_time_and_memory():
