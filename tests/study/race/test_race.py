@@ -175,6 +175,19 @@ def test_a_model_that_was_begun_is_finished_in_little_time_where_it_takes_less(t
     assert runner._job(begun) is None
 
 
+def test_a_first_fit_that_loaded_its_model_does_not_rule_out_the_others(tmp_path):
+    clock = Clock()
+    runner = _Race([Pretend(clock)], Journal(tmp_path / "j", "k"), ground(), Budget(1e6, clock=clock), *REST)
+    entry = runner.entries[1]
+    entry.results = {0: {"rows": 800, "curve": [0.5], "fit_s": 1.0, "loaded": False}}
+    clock.now = runner._until() - 1.5  # four folds of a second each would not fit
+    assert runner._job(entry) is not None
+    entry.running.clear()
+    entry.results[0]["loaded"] = True
+    assert runner._job(entry) is None
+    assert "about 4.0 s were needed" in entry.note
+
+
 def test_what_is_quick_on_many_rows_is_not_called_slow(tmp_path):
     found = race(tmp_path, Pretend(Clock(), seconds=1e-6), rows=100_000)
     slow = {e.candidate.family.name for e in found.entries if "too slow" in e.note}

@@ -124,3 +124,31 @@ def test_a_ledger_that_cannot_be_written_is_replaced(tmp_path, monkeypatch):
     spare = tmp_path / "spare.jsonl"
     assert [record_opening("T", name, "t", spare)[0] for name in ("a", "b")] == [1, 2]
     assert spare.exists()
+
+
+def alike(y):
+    """Half of the rows are the same; the others differ."""
+    x = np.where(np.arange(N) % 2 == 0, 0.0, np.arange(N))
+    return seal(pose(pl.DataFrame({"x": x, "z": x, "y": y}), "y", keep=("x", "z")), 0)
+
+
+@pytest.mark.parametrize("kind", ["amounts", "classes", "one class"])
+def test_rows_that_are_alike_because_few_values_are_possible_are_no_copies(kind):
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=N) if kind == "amounts" else rng.choice(["a", "b"], N)
+    if kind == "one class":
+        y[::2] = "a"
+    sealed = alike(y)
+    assert 0.15 * N < len(sealed.test) < 0.25 * N
+    assert 0.2 < np.mean(sealed.test % 2 == 0) < 0.8  # some of them on either side
+    for train, valid in sealed.folds:
+        assert len(valid) < 0.3 * len(train)
+
+
+def test_copies_with_one_target_stay_together():
+    rng = np.random.default_rng(0)
+    once = pl.DataFrame({"x": rng.normal(size=40), "z": rng.normal(size=40), "y": rng.choice(["a", "b"], 40)})
+    table = pl.concat([once] * 12)  # each row twelve times, as oversampling does
+    sealed = seal(pose(table, "y", keep=("x", "z")), 0)
+    assert "identical rows kept together" in sealed.how
+    assert not set(sealed.test % 40) & set(sealed.development % 40)

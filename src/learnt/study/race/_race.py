@@ -338,6 +338,8 @@ class _Race:
             if self.foreseen[family.name] is None:  # another worker is probing it
                 return None
         needed = expected * math.ceil(len(waiting) / len(self.workers))
+        if entry.results and not any(r.get("loaded", True) for r in entry.results.values()):
+            needed = min(needed, expected)  # which loading took the most of: another fit will tell
         if over or needed > (SHARE_OF_PROBED * left if probed else left):
             self.cut_short = True
             entry.state, entry.note = "skipped", f"no time was left for {self.rows:,} rows"

@@ -28,6 +28,8 @@ PARTS = FOLDS  # folds that make up one partition of the rows
 REPEATS = ((500, 3), (1500, 2))  # (development rows up to, partitions): losses on few rows vary much
 SPARE = "test-sets.jsonl"  # the ledger in the folder of a study, where the user's cannot be written
 LONG, LONG_FOLDS = 10_000, 3  # with more development rows than LONG, only the first LONG_FOLDS folds are used
+MOST_COPIES = 10  # identical rows, of which more with different targets are no copies
+LARGEST_SET = 0.05  # share of the rows; nor are more than that, whatever their targets
 
 
 @dataclass
@@ -80,7 +82,7 @@ def _by_group(groups: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, 
     names, codes, counts = np.unique(groups, return_inverse=True, return_counts=True)
     if len(names) < FOLDS + 1:
         there = counted(len(names), "group is there", "groups are there")
-        raise StudyError(f"{there}; at least {FOLDS + 1} are needed to hold whole groups out.")
+        raise StudyError(f"{there}; at least {FOLDS + 1} are needed to hold whole groups out: leave --group out.")
     order = generator(seed).permutation(len(names))
     taken = np.cumsum(counts[order]) <= max(share * len(groups), counts[order[0]])
     chosen = np.isin(codes, order[taken])
@@ -103,9 +105,21 @@ def _shuffled(problem: Problem, share: float, seed: int) -> tuple[np.ndarray, np
 
 
 def _units(problem: Problem, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """A number for each set of rows with identical features, and the first row of each set."""
-    X = problem.X if rows is None else problem.X[rows]
+    """A number for each set of rows with identical features, and the first row of each set.
+
+    Copies of a row would be known from training. Where many rows are alike because few values are possible, they are no
+    copies, and whole sets would make the test set too large and of a kind: such rows are sets of one.
+    """
+    X, y = (problem.X, problem.y) if rows is None else (problem.X[rows], problem.y[rows])
     _, firsts, units = np.unique(X.hash_rows(seed=0).to_numpy(), return_index=True, return_inverse=True)
+    sizes = np.bincount(units)
+    mixed = np.zeros(len(sizes), dtype=bool)
+    mixed[units[y != y[firsts][units]]] = True
+    usual = (sizes > MOST_COPIES) & (mixed | (sizes > LARGEST_SET * len(units)))
+    if usual.any():
+        loose = usual[units]
+        units = np.where(loose, len(sizes) + np.arange(len(units)), units)
+        _, firsts, units = np.unique(units, return_index=True, return_inverse=True)
     # Numbered in order of appearance, so that nothing depends on the hash itself.
     rank = np.empty(len(firsts), dtype=np.int64)
     rank[np.argsort(firsts)] = np.arange(len(firsts))
