@@ -45,6 +45,11 @@ class GenerativeClassifier(RowsClassifier, Estimator):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
+    Notes
+    -----
+    A row that is impossible in every class, such as one outside the boxes of all their trees or histograms, has the
+    probabilities π. With many features and few rows there are many such rows: take a density without limits there.
+
     Examples
     --------
     >>> X = np.array([[-1.0], [-2.0], [-4.0], [1.0], [2.0], [3.0]])
