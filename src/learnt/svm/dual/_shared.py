@@ -72,7 +72,7 @@ def table_of(kernel: Kernel, X: Any, codes: np.ndarray, n_classes: int, largest:
 def _entries(training: TrainingKernel, largest: float, tol: float) -> Entries:
     """Kernels of all rows; the linear kernel's when they are needed, since few variables of a plane are active."""
     n = training.n
-    if training.dense_linear and training.X.shape[1] <= _MOST_COLUMNS:
+    if n > _PRECISE and training.dense_linear and training.X.shape[1] <= _MOST_COLUMNS:
         return Entries(training.X, True)
     K = np.empty((n, n), np.float64 if n <= _PRECISE else precision(training, largest, tol))
     training.whole(K)
