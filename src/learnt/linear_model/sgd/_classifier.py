@@ -157,8 +157,8 @@ class SGDClassifier(StochasticClassifier, ClassifierMixin, Estimator):
     Each row moves the coefficients against the gradient of its own loss, by steps that shrink; rows are shuffled every
     epoch. With more than two classes, one for each against the rest. Columns should be of like scale. A row's weight
     multiplies its steps; rows of weight 0 are not there. Files (`learnt.scan`) and Dask collections are read once an
-    epoch, twice with `early_stopping`, a piece in memory at a time: rows are shuffled within a piece of some hundred
-    megabytes, so order a file at random; y is in memory.
+    epoch, twice with `early_stopping`, a piece in memory at a time: rows are shuffled within a piece of some tens
+    of megabytes, so order a file at random; y is in memory.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from learnt.engine.validation import Checked, check_fit
 from learnt.linear_model.sgd import _kernels as k
 from learnt.linear_model.sgd._run import Descent, End, Settings, Start
 
-_CELLS = 1 << 24  # of small parts that are put together to one piece
+_CELLS = 1 << 22  # of small parts that are put together to one piece
 _ODD = 2654435761  # spreads the numbers of epochs over seeds
 
 
@@ -38,9 +38,11 @@ class Pieces:
             first = first if parts else start
             parts.append(part)
             cells += n_stored(part)
+            del part
             if cells >= _CELLS:
-                yield first, join(parts)
-                parts, cells = [], 0
+                whole, parts, cells = join(parts), [], 0
+                yield first, whole
+                del whole  # before the next is read
         if parts:
             yield first, join(parts)
 
@@ -109,6 +111,7 @@ def run_pieces(
         active = [i for i, descent in enumerate(descents) if not descent.over]
         for first, X in pieces:
             run_tasks([partial(visit, i, X, first, epoch) for i in active], n_jobs=n_jobs)
+            del X  # before the next is read
         outputs = _outputs(pieces, rows.judge, [descents[i] for i in active]) if judged else None
         for place, i in enumerate(active):
             score = 0.0 if outputs is None else problems[i].score(outputs[:, place])
