@@ -22,9 +22,9 @@ _LEAF = 24.0  # points of a leaf, on average
 _ASKED = 0.25  # queries for each point that a tree is built for
 _SHORT = 50  # neighbours above which a list costs no more for each
 _MOST = 32.0  # dimensions above which no tree is worth while
-_BALLS = 0.85  # of the work of boxes, where balls are quicker
+_BOXES, _BALLS = 1.5, 0.9  # how much more of its work a query takes on a sheet among many features
 _LOOK = 0.24  # nanoseconds of measuring the dimension, for each feature of a pair
-_WORTH = 1.2  # how much quicker a tree must be at best for that to be worth while
+_WORTH = 1.15  # how much quicker a tree must be at best for that to be worth while
 _UNSURE = 2.0  # within how much the dimension is measured again on more queries: its error is 9 %, then 4 %
 
 
@@ -62,18 +62,20 @@ def _quickest(points: np.ndarray, products: bool, k: int) -> str:
         dimension = measured_dimension(points, 4 * _QUERIES)
     if _work(n, d, dimension, k) > brute:
         return "brute"
-    return "ball_tree" if _on_sheet(d, dimension) else "kd_tree"
+    by_balls = _on_sheet(d, dimension) and tree_work(n, d, dimension, k, balls=True) < tree_work(n, d, dimension, k)
+    return "ball_tree" if by_balls else "kd_tree"
 
 
 def _on_sheet(d: int, dimension: float) -> bool:
-    """Whether balls are quicker than boxes: a bound over a box costs twice as much as one over a ball, and is worth it
-    unless there are many more features than dimensions."""
+    """Whether balls answer sooner than boxes: a bound over a box costs twice as much as one over a ball, and is worth
+    it unless there are many more features than dimensions."""
     return d >= 5.0 * dimension and d >= 16
 
 
 def _work(n: int, d: int, dimension: float, k: int) -> float:
     """The work of the better tree."""
-    return tree_work(n, d, dimension, k) * (_BALLS if _on_sheet(d, dimension) else 1.0)
+    boxes = tree_work(n, d, dimension, k)
+    return min(boxes, tree_work(n, d, dimension, k, balls=True)) if _on_sheet(d, dimension) else boxes
 
 
 def measured_dimension(points: np.ndarray, queries: int) -> float:
@@ -99,9 +101,9 @@ def measured_dimension(points: np.ndarray, queries: int) -> float:
     return dimension_sums(first[apart], second[apart]).estimate if np.count_nonzero(apart) >= 16 else 1.0
 
 
-def tree_work(n: int, d: int, dimension: float, k: int) -> float:
-    """Nanoseconds of a query by a KD-tree, about: its share of the building, the way down, the leaves that a ball with
-    k points touches, and the list of the nearest.
+def tree_work(n: int, d: int, dimension: float, k: int, *, balls: bool = False) -> float:
+    """Nanoseconds of a query by a tree, about: its share of the building, the way down, the leaves that a ball with
+    k points touches, and the list of the nearest. A tree of balls takes twice as long to build.
 
     In `dimension` dimensions a leaf is a cube of edge 1 and such a ball has the radius r with V rᵈ = k / leaf. The cube
     around it touches (1 + 2r)ᵈ leaves, the ball fewer the more dimensions there are. The numbers were fitted to
@@ -111,9 +113,11 @@ def tree_work(n: int, d: int, dimension: float, k: int) -> float:
     ball = 0.5 * m * math.log(math.pi) - math.lgamma(0.5 * m + 1.0)
     radius = 1.15 * math.exp((math.log(k / _LEAF) - ball) / m) / (1.0 + (m / 9.2) ** 2.38)
     leaves = min(n / _LEAF, math.exp(m * math.log1p(2.0 * radius)))
-    build = math.log2(max(n / _LEAF, 2.0)) * (12.0 + 6.6 * d) / _ASKED
-    insert = k * (52.0 + 2.1 * min(k, _SHORT))
-    return build + 1300.0 + math.log2(n) * (21.0 + 0.95 * d) + 21.0 * leaves * (d + 1) + insert
+    build = math.log2(max(n / _LEAF, 2.0)) * (15.0 + 5.0 * d if balls else 17.0 + 2.7 * d) / _ASKED
+    search = 1300.0 + math.log2(n) * (21.0 + 0.95 * d) + 18.0 * leaves * (d + 1)
+    insert = k * (52.0 + 2.9 * min(k, _SHORT))
+    more = _BALLS if balls else _BOXES if _on_sheet(d, m) else 1.0
+    return build + more * search + insert
 
 
 def brute_work(n: int, d: int, products: bool, k: int) -> float:
