@@ -13,6 +13,7 @@ import importlib
 import private_names
 
 ROOMS = {
+    "calibration": ["CalibratedClassifierCV", "calibration_curve"],
     "linear_model": [
         "ElasticNet",
         "ElasticNetCV",
@@ -223,6 +224,7 @@ TESTS = [
     "sklearn.linear_model.tests.test_omp",
     "sklearn.linear_model.tests.test_perceptron",
     "sklearn.linear_model.tests.test_sgd",
+    "sklearn.tests.test_calibration",
     "sklearn.tests.test_discriminant_analysis",
     "sklearn.tests.test_naive_bayes",
     "sklearn.decomposition.tests.test_pca",

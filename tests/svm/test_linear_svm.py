@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn import svm as peer
-from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.datasets import load_breast_cancer, load_iris, make_blobs, make_classification
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.svm import LinearSVC, LinearSVR, _descent
@@ -259,3 +259,19 @@ def test_an_unfinished_fit_reports_its_progress():
         with pytest.warns(ConvergenceWarning, match=r"after 1 steps .* raise max_iter above 1") as caught:
             model.fit(X, y)
         assert "\n" not in str(caught[0].message)
+
+
+def test_few_rows_that_curve_do_not_end_the_search():
+    """Wide clusters of 100 features in large units: plain Newton steps stay short, and ended too high."""
+    X, y = make_blobs(n_samples=500, n_features=100, random_state=0, centers=10, cluster_std=15.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = LinearSVC().fit(X, np.minimum(y, 2))
+    A = np.column_stack([X, np.ones(500)])
+    for k in range(3):
+        sign = np.where(np.minimum(y, 2) == k, 1.0, -1.0)
+        w = np.append(model.coef_[k], model.intercept_[k])
+        short = np.maximum(0.0, 1.0 - sign * (A @ w))
+        slope = w - 2.0 * A.T @ (sign * short)
+        # The objective is 1-strongly convex: it is at most half the squared slope above its minimum.
+        assert 0.5 * slope @ slope <= 1.01e-8 * (0.5 * w @ w + short @ short)

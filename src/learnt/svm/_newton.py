@@ -4,7 +4,8 @@ Where φ is squared, the objective is piecewise quadratic with gradient  w − A
 I + A_FᵀT⁻¹A_F,  where only rows F with a multiplier inside its bounds curve. Newton's method with an exact search
 along each step ends after finitely many of them. Where φ has a kink, multipliers are drawn to their last values
 (a proximal point of the dual, in other words an augmented Lagrangian), more weakly each time: every such problem is
-piecewise quadratic again, and fewer and fewer rows contribute curvature.
+piecewise quadratic again, and fewer and fewer rows contribute curvature. Squared losses take this way too where plain
+steps are many: where few rows curve, a step in all other directions is long, meets rows that curve, and is cut short.
 
 The duality gap is known exactly: ‖w − Aᵀβ‖²/2 (the error of Newton's method) plus one non-negative term a row (the
 error of the proximal points).
@@ -25,6 +26,9 @@ from learnt.svm._design import Design
 
 SHRINK = 0.2  # by what the pull of a proximal point weakens each time
 INNER = 0.2  # Newton's method stops when its part of the gap is below this share
+PLAIN_STEPS = (
+    15  # of Newton's method for a squared loss; beyond them its steps are short, and proximal points are fewer
+)
 SHORT, WIDEN_AT_MOST = 0.1, 10  # a step of less than this share of Newton's means that the smoothing is too narrow
 TRIALS = 30
 _PATIENCE, _STALLED = 200, 1e-10  # steps without a smaller gap, and the relative gap at which that is no failure
@@ -78,9 +82,13 @@ def minimize(
             best, since = Outcome(w, beta, value, max(gap, 0.0), n_iter, gap <= tol * value), n_iter
         if best.converged or n_iter >= max_iter or (watch is not None and watch(value, n_iter)):
             return best._replace(n_iter=n_iter)
-        if n_iter - since > (_PATIENCE if pull is not None else _PATIENCE // 10):  # the last digits of float64
+        if n_iter - since > _PATIENCE:  # the last digits of float64
             return best._replace(n_iter=n_iter, converged=best.gap <= _STALLED * best.value)
-        if pull is not None and left <= INNER * gap:
+        if pull is None and n_iter >= PLAIN_STEPS:
+            centre, pull = np.zeros_like(beta), width / loss.weight
+            beta, moving = loss.multipliers(s, centre, pull)
+            g = w - design.combine(beta)
+        elif pull is not None and left <= INNER * gap:
             centre, pull = beta, pull * SHRINK
             beta, moving = loss.multipliers(s, centre, pull)
             g = w - design.combine(beta)

@@ -12,9 +12,9 @@ import numpy as np
 from scipy.linalg import blas, lapack  # plain routines: the wrappers cost more than a small solution
 
 from learnt.svm._losses import Loss
-from learnt.svm._newton import AFRESH, INNER, SHORT, SHRINK, TRIALS, WIDEN_AT_MOST, Outcome, next_trial
+from learnt.svm._newton import AFRESH, INNER, PLAIN_STEPS, SHORT, SHRINK, TRIALS, WIDEN_AT_MOST, Outcome, next_trial
 
-_STEPS = 100  # the most steps on a small table, unless rounding prevents convergence
+_STEPS = 100  # the most steps for a loss with a kink, unless rounding prevents convergence
 _CELLS = 1 << 16  # of a table that is small
 
 
@@ -69,7 +69,7 @@ def newton(
 
     beta, free = multipliers(s)
     widened = 0
-    for n_iter in range(min(max_iter, _STEPS) + 1):
+    for n_iter in range(min(max_iter, PLAIN_STEPS if smooth else _STEPS) + 1):
         g = w - beta @ A
         gap = left = 0.5 * float(g @ g)
         if smooth:
