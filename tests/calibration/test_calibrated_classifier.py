@@ -6,7 +6,7 @@ from sklearn.calibration import CalibratedClassifierCV as Oracle
 from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import Perceptron as WithoutProbabilities
-from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.model_selection import LeaveOneOut, StratifiedShuffleSplit
 
 import learnt
 from learnt.calibration import CalibratedClassifierCV, calibration_curve
@@ -181,6 +181,10 @@ BAD = {
     "a fold of one class": (
         lambda X, y: CalibratedClassifierCV(GaussianNB(), cv=[(np.flatnonzero(y == "a"), np.arange(9))]).fit(X, y),
         "class",
+    ),
+    "one row a fold": (
+        lambda X, y: CalibratedClassifierCV(GaussianNB(), cv=LeaveOneOut()).fit(X, y),
+        "LeaveOneOut cross-validation does not",
     ),
     "weights": (
         lambda X, y: CalibratedClassifierCV(GaussianNB()).fit(X, y, sample_weight=-np.ones(len(y))),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import check_cv, cross_val_predict
+from sklearn.model_selection import LeaveOneOut, check_cv, cross_val_predict
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
@@ -142,6 +142,11 @@ class CalibratedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         folds = self._folds(y, codes, take_folds(self.cv, present))
         w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
         together = isinstance(prototype, FrozenEstimator) if self.ensemble == "auto" else not self.ensemble
+        if isinstance(folds, LeaveOneOut) and not together:
+            raise ValueError(
+                "LeaveOneOut cross-validation does not leave rows of every class to fit a map to; give fewer folds, or "
+                "ensemble=False."
+            )
         fit = self._fit_one_for_all if together else self._fit_one_a_fold
         self.estimators_, self.maps_ = fit(prototype, X, y, _Targets(codes, w, classes), params, folds)
         self.classes_ = classes
