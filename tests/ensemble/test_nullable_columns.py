@@ -24,6 +24,8 @@ MODELS = [
     VotingClassifier([("a", TREE), ("b", TREE)]),
     StackingClassifier([("a", TREE), ("b", TREE)]),
 ]
+# Ensembles of trees that are tried by themselves are swept in the long tier.
+SOME_LONG = [*MODELS[:2], MODELS[4], *(pytest.param(MODELS[k], marks=pytest.mark.long) for k in (2, 3, 5, 6))]
 
 
 def _tables():
@@ -44,7 +46,7 @@ def _tables():
     return plain, plain.astype(kinds), y
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("model", SOME_LONG, ids=lambda model: type(model).__name__)
 def test_na_is_missing(model):
     plain, nullable, y = _tables()
     assert nullable.isna().to_numpy().sum() == 4
