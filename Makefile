@@ -51,8 +51,9 @@ browser:  # Debian's Chromium, which the report's tests open it in
 PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_THREAD_TIMEOUT=4 OMP_WAIT_POLICY=passive \
   $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --durations=10
 
-# mypy takes one core for a minute; the tests begin beside it.
-test: $(VENV)/.installed-dev browser  ## lint, types, import layers, and the tests that prove the product
+# The browser is fetched beside the packages. mypy takes one core for a minute; the tests begin beside it.
+test:  ## lint, types, import layers, and the tests that prove the product
+	@$(MAKE) --no-print-directory -j 2 $(VENV)/.installed-dev browser
 	@$(MAKE) --no-print-directory -j 2 lint types imports product
 
 product: imports
