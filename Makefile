@@ -51,15 +51,16 @@ browser:  # Debian's Chromium, which the report's tests open it in
 PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_THREAD_TIMEOUT=4 OMP_WAIT_POLICY=passive \
   $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --durations=10
 
-# The browser is fetched beside the packages. mypy takes one core for a minute; the tests begin beside it.
-test:  ## lint, types, import layers, and the tests that prove the product
+# The browser is fetched beside the packages.
+test:  ## lint, import layers, and the tests that prove the product: under ten minutes
 	@$(MAKE) --no-print-directory -j 2 $(VENV)/.installed-dev browser
-	@$(MAKE) --no-print-directory -j 2 lint types imports product
+	@$(MAKE) --no-print-directory lint imports product
 
-product: imports
+product:
 	@echo "== tests" && $(PYTEST) -m "not long" $(ARGS)
 
-test-all: test long  ## make test, then the long tests
+test-all: test  ## make test, then types and the long tests
+	@$(MAKE) --no-print-directory -j 2 types long  # mypy takes one core for a minute
 
 long: $(VENV)/.installed-dev browser  ## the long tests alone: forged files, sweeps over threads and plain Python, long studies
 	@echo "== long tests" && $(PYTEST) -m long $(ARGS)

@@ -249,6 +249,7 @@ TASKS += [
         quality_name="mean chance of the right class",
         required=3.0,
         better="higher",
+        tolerance=0.005,  # equal to 14 digits after ten steps; then rounding leads to one plateau or another
     )
     for n, d, m in ((2_000, 10, 2), (2_000, 30, 30))
 ]

@@ -83,6 +83,7 @@ def test_ridge_is_that_of_the_whole_grid_after_a_fraction_of_the_fits():
     assert {"mean_train_score", "rank_test_score", "mean_fit_time"} <= ours.cv_results_.keys()
 
 
+@pytest.mark.long
 def test_two_parameters_and_a_name_of_a_pipeline():
     data, labels = make_classification(150, 8, n_informative=5, random_state=1)
     model = make_pipeline(StandardScaler(), SVC())

@@ -143,15 +143,19 @@ def test_moments_without_classes_load_no_compiler():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_sums_of_counts_are_integers():
-    counts = RNG.poisson(0.5, (2000, 7)).astype(float)
-    codes = RNG.integers(0, 3, 2000)
-    for matrix in (counts, sparse.csr_array(counts)):
+@pytest.mark.parametrize("n_rows", [2000, (1 << 18) // 7 + 1], ids=["plain", "compiled"])
+def test_sums_of_counts_are_integers(n_rows):
+    counts = RNG.poisson(0.5, (n_rows, 7)).astype(float)
+    codes = RNG.integers(0, 3, n_rows)
+    for matrix in (counts, counts.astype(np.float32), np.asfortranarray(counts), sparse.csr_array(counts)):
+        weight, sums = column_sums(as_rows(matrix, None, np.full(n_rows, 2.0)), codes)
+        np.testing.assert_array_equal(weight, 2 * np.bincount(codes))
+        np.testing.assert_array_equal(sums, 2 * np.stack([counts[codes == k].sum(axis=0) for k in range(3)]))
         weight, sums = column_sums(as_rows(matrix), codes)
         np.testing.assert_array_equal(weight, np.bincount(codes))
         np.testing.assert_array_equal(sums, np.stack([counts[codes == k].sum(axis=0) for k in range(3)]))
         weight, sums = column_sums(as_rows(matrix))
-        assert weight == 2000.0
+        assert weight == n_rows
         np.testing.assert_array_equal(sums, counts.sum(axis=0))
 
 

@@ -32,7 +32,7 @@ from learnt.statistics._record import DIAGONAL, FULL, NONE, POOLED, Moments, div
 from learnt.statistics._sparse import sparse_group_sums, sparse_sums
 
 _HEAD = 256
-_COMPILED_ENTRIES = 1 << 18  # of sparse rows: from here on sums by class are compiled
+_COMPILED_ENTRIES = 1 << 18  # from here on sums by class are compiled
 PASSES = 4  # at most: squares that overflow never satisfy anyone
 _FAR = 1e3  # off² against the variance: at this ratio the variance is still right to about 12 digits
 # By rounding, a constant column may differ from its mean by about the square root of this share of it.
@@ -146,6 +146,8 @@ def block_sums(block: Block, plan: Plan, point: Any) -> tuple:
             return share_sums(block, member, point, scatter)
         if compiled and point is not None and point.ndim == 2:
             return compiled_class_sums(block, member, point)
+        if compiled and scatter == NONE and point is None and block.X.dtype in (np.float64, np.float32):
+            return compiled_class_sums(block, member, np.zeros((groups.n, block.X.shape[1])))[:2]
         return class_sums(block, member, groups.n, point, scatter)
 
 

@@ -40,8 +40,11 @@ def answer(model, X):
     return model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)
 
 
-@pytest.mark.parametrize("splitter", ["exact", "binned"])
-@pytest.mark.parametrize("kind", CLASSIFIERS)
+KINDS_AND_SPLITTERS = [("forest", "exact"), ("forest", "binned"), ("extra", "exact")]
+KINDS_AND_SPLITTERS += [pytest.param("extra", "binned", marks=pytest.mark.long)]  # whose growers few tests share
+
+
+@pytest.mark.parametrize(("kind", "splitter"), KINDS_AND_SPLITTERS)
 def test_as_accurate_as_scikit_learn(kind, splitter):
     ours, theirs = [], []
     for seed in range(5):
@@ -54,8 +57,7 @@ def test_as_accurate_as_scikit_learn(kind, splitter):
     assert np.mean(ours) > 0.75
 
 
-@pytest.mark.parametrize("splitter", ["exact", "binned"])
-@pytest.mark.parametrize("kind", REGRESSORS)
+@pytest.mark.parametrize(("kind", "splitter"), KINDS_AND_SPLITTERS)
 def test_as_good_a_fit_as_scikit_learn(kind, splitter):
     ours, theirs = [], []
     for seed in range(4):
@@ -285,7 +287,7 @@ def test_missing_only_at_prediction(kind):
     assert np.isfinite(answer(model, X)).all()
 
 
-@pytest.mark.parametrize("kind", long_but("forest classes", "extra numbers"))
+@pytest.mark.parametrize("kind", long_but("forest classes"))
 def test_categories_without_an_order(kind):
     rng = np.random.default_rng(0)
     level = rng.integers(0, 300, size=1500)

@@ -150,7 +150,7 @@ def test_refusals_are_one_sentence(table):
         assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("loss", ["squared", "log"])
+@pytest.mark.parametrize("loss", ["squared", pytest.param("log", marks=pytest.mark.long)])
 def test_a_learner_that_takes_text_gets_the_table_as_it_is(loss):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"size": rng.normal(size=200), "town": rng.choice(["Rome", "Oslo", "Bern"], 200)})

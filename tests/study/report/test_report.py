@@ -23,7 +23,13 @@ def look(page):
     return page.trouble, wide, page.low_contrast()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (390, "dark"), (1280, "light"), (1280, "dark")])
+LONG = pytest.mark.long
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [(390, "light"), pytest.param(390, "dark", marks=LONG), pytest.param(1280, "light", marks=LONG), (1280, "dark")],
+)
 def test_a_classification_report_is_sound(classified, open_page, width, scheme):
     page = open_page(classified[0].report, width, scheme)
     assert page.locator("h1").is_visible()
@@ -58,8 +64,15 @@ def with_many_classes(facts, k, seed=0):
     return facts, counts
 
 
-@pytest.mark.parametrize("k", [21, 100])
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+@pytest.mark.parametrize(
+    ("k", "width", "scheme"),
+    [
+        (21, 1280, "light"),
+        (100, 390, "dark"),
+        pytest.param(21, 390, "dark", marks=LONG),
+        pytest.param(100, 1280, "light", marks=LONG),
+    ],
+)
 def test_many_classes_can_be_read(classified, open_page, tmp_path, k, width, scheme):
     facts, counts = with_many_classes(classified[0].facts, k)
     text = render(facts)
