@@ -20,13 +20,13 @@ pl = pytest.importorskip("polars")
 MODELS = [
     DecisionTreeClassifier(max_depth=4),
     DecisionTreeRegressor(max_depth=4),
-    ExtraTreeRegressor(max_depth=4, random_state=0),
     RandomForestClassifier(5, random_state=0),
     RandomForestRegressor(5, random_state=0),
-    ExtraTreesRegressor(5, random_state=0),
     HistGradientBoostingClassifier(max_iter=5),
     HistGradientBoostingRegressor(max_iter=5),
 ]
+# Random cuts between categories are compiled for few other tests.
+RANDOM = [ExtraTreeRegressor(max_depth=4, random_state=0), ExtraTreesRegressor(5, random_state=0)]
 
 
 def columns(n=240):
@@ -38,7 +38,9 @@ def columns(n=240):
     return {"town": town, "size": size, "floor": rng.integers(0, 4, n)}, y
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize(
+    "model", [*MODELS, *(pytest.param(m, marks=pytest.mark.long) for m in RANDOM)], ids=lambda m: type(m).__name__
+)
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 def test_text_is_categories_by_itself(model, frame):
     table, y = columns()
