@@ -44,7 +44,7 @@ def _solve(matrix: Callable[[], Any], Y: Any, alpha: float) -> Any:
         K.ravel()[:: n + 1] += alpha
         if cholesky_in_place(K):
             with single_blas():
-                return linalg.cho_solve((K, True), Y, check_finite=False)
+                return linalg.cho_solve((K.T, False), Y, check_finite=False)  # columns in a row: no copy
         return _least_squares(matrix(), Y, alpha)
     L = cholesky_anywhere(K, alpha)
     if L is None:
