@@ -242,3 +242,40 @@ def test_inside_a_joblib_worker_threads_follow_its_share():
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     if "LEARNT_NUM_THREADS" not in os.environ:
         assert max(counts) <= max(1, cores // 2)
+
+
+def cores_of_threads(**options):
+    """The cores that each thread of a region may use, by its name; tasks wait until all threads have one."""
+    n = thread_count()
+    barrier, found = threading.Barrier(n), {}
+
+    def task():
+        barrier.wait(60)
+        found[threading.current_thread().name] = os.sched_getaffinity(0)
+
+    run_tasks([task] * n, **options)
+    return found
+
+
+FEW_CORES = pytest.mark.skipif(
+    not hasattr(os, "sched_getaffinity") or not 1 < len(os.sched_getaffinity(0)) <= 4, reason="for two to four cores"
+)
+
+
+@FEW_CORES
+def test_threads_apart_have_a_core_each_and_all_of_them_afterwards():
+    before = os.sched_getaffinity(0)
+    apart = cores_of_threads(apart=True)
+    assert all(len(cores) == 1 for cores in apart.values())
+    assert set().union(*apart.values()) == before
+    assert list(cores_of_threads().values()) == [before] * len(apart)
+    with pytest.raises(ZeroDivisionError):
+        run_tasks([lambda: 1 / 0] * 4, apart=True)
+    assert list(cores_of_threads().values()) == [before] * len(apart)
+
+
+@FEW_CORES
+def test_more_threads_than_cores_stay_free():
+    before = os.sched_getaffinity(0)
+    set_threads(len(before) + 1)
+    assert list(cores_of_threads(apart=True).values()) == [before] * (len(before) + 1)

@@ -6,6 +6,7 @@ in folders, each with a list of its files
     classification  labels as integers; from scores or log p(x, c) to labels and probabilities
 threads and processes
     threads         the one thread pool and its one setting
+    cores           each thread of a parallel region on a core of its own
     interrupts      Ctrl-C stops compiled work on all threads
     forks, memory, late_import, cached
                     what a fork waits for, memory left, packages loaded at first use, properties computed once

@@ -17,12 +17,13 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
+from learnt.engine.cores import Cores
 from learnt.engine.forks import hold_while_forking
 from learnt.engine.interrupts import Scope, Stopped, check_stopped, enter
 
@@ -156,8 +157,10 @@ def _pool(size: int) -> ThreadPoolExecutor:
         return _state.pool
 
 
-def run_tasks(tasks: Sequence[Callable[[], T]], *, n_jobs: int | None = None) -> list[T]:
+def run_tasks(tasks: Sequence[Callable[[], T]], *, n_jobs: int | None = None, apart: bool = False) -> list[T]:
     """Run zero-argument callables, at most `n_jobs` at a time; results in the order of the tasks.
+
+    `apart` holds each thread to a core of its own while it works (`cores.Cores`): for short work that starts nothing.
 
     >>> run_tasks([lambda: 1, lambda: 2])
     [1, 2]
@@ -173,17 +176,19 @@ def run_tasks(tasks: Sequence[Callable[[], T]], *, n_jobs: int | None = None) ->
     failed = threading.Event()
 
     scope = Scope()  # Ctrl-C, or an error in one task, stops the others
+    cores = Cores(threads) if apart else None
 
     def worker() -> None:
         _local.working = True
         outer = enter(scope)
         try:
-            while not failed.is_set():
-                with taking:
-                    index = next(position, None)
-                if index is None:
-                    return
-                results[index] = tasks[index]()
+            with cores.own() if cores else nullcontext():
+                while not failed.is_set():
+                    with taking:
+                        index = next(position, None)
+                    if index is None:
+                        return
+                    results[index] = tasks[index]()
         except BaseException:
             failed.set()
             scope.stop()
@@ -228,10 +233,12 @@ def _wait_for(futures: Sequence[Future[Any]]) -> list[BaseException]:
     return [error for error in errors if error is not None and not isinstance(error, Stopped)]
 
 
-def for_blocks(task: Callable[[int, int], T], n: int, *, grain: int, n_jobs: int | None = None) -> list[T]:
+def for_blocks(
+    task: Callable[[int, int], T], n: int, *, grain: int, n_jobs: int | None = None, apart: bool = False
+) -> list[T]:
     """Run `task(lo, hi)` over 0…n in blocks of `grain`; results in block order.
 
-    The blocks depend on `n` and `grain` only. One block, or one thread, costs no hand-over.
+    The blocks depend on `n` and `grain` only. One block, or one thread, costs no hand-over. `apart` as for `run_tasks`.
 
     >>> for_blocks(lambda lo, hi: hi - lo, 10, grain=4)
     [4, 4, 2]
@@ -241,7 +248,7 @@ def for_blocks(task: Callable[[int, int], T], n: int, *, grain: int, n_jobs: int
         with single_blas():
             return [task(0, n)] if n > 0 else []
     blocks = [(lo, min(lo + grain, n)) for lo in range(0, n, grain)]
-    return run_tasks([partial(task, lo, hi) for lo, hi in blocks], n_jobs=n_jobs)
+    return run_tasks([partial(task, lo, hi) for lo, hi in blocks], n_jobs=n_jobs, apart=apart)
 
 
 @contextmanager

@@ -87,7 +87,7 @@ class TreeIndex:
             )
             consume(lo, hi, self._finish(sums), index)
 
-        for_blocks(one, Q.shape[0], grain=min(max(_QUERIES, Q.shape[0] // 32), 8 * _QUERIES), n_jobs=n_jobs)
+        for_blocks(one, Q.shape[0], grain=min(max(_QUERIES, Q.shape[0] // 32), 8 * _QUERIES), n_jobs=n_jobs, apart=True)
 
     def nearest_others(self, points: np.ndarray, k: int, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
         """Distances and indices of the k nearest other points of each point, searched leaf by leaf."""
@@ -102,7 +102,7 @@ class TreeIndex:
         def finish(lo: int, hi: int) -> None:
             distances[lo:hi] = self._finish(distances[lo:hi])
 
-        for_blocks(one, n, grain=min(max(_QUERIES, n // 32), 8 * _QUERIES), n_jobs=n_jobs)
+        for_blocks(one, n, grain=min(max(_QUERIES, n // 32), 8 * _QUERIES), n_jobs=n_jobs, apart=True)
         for_blocks(finish, n, grain=8 * _QUERIES, n_jobs=n_jobs)
         return distances, index
 
@@ -137,7 +137,7 @@ class TreeIndex:
                 first = stop
             return parts
 
-        return list(chain.from_iterable(for_blocks(one, Q.shape[0], grain=_QUERIES, n_jobs=n_jobs)))
+        return list(chain.from_iterable(for_blocks(one, Q.shape[0], grain=_QUERIES, n_jobs=n_jobs, apart=True)))
 
     def counts(self, Q: np.ndarray, radii: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """How many points are within each of `radii` (one row for all queries or one for each, ascending)."""
@@ -155,7 +155,7 @@ class TreeIndex:
                 parts = self.within(Q, np.broadcast_to(radii[:, r], Q.shape[:1]), n_jobs, order="any")
                 out[:, r] = np.concatenate([part.counts for part in parts])
         else:
-            for_blocks(one, Q.shape[0], grain=_QUERIES, n_jobs=n_jobs)
+            for_blocks(one, Q.shape[0], grain=_QUERIES, n_jobs=n_jobs, apart=True)
         return out
 
     def _query_order(self, Q: np.ndarray) -> np.ndarray:
