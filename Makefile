@@ -52,7 +52,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_THREAD_TIMEOUT=4 OMP_WAIT_POLICY=pas
   $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --durations=10
 
 # The browser is fetched beside the packages.
-test:  ## lint, import layers, and the tests that prove the product: under ten minutes
+test:  ## lint, import layers, and the tests that prove the product
 	@$(MAKE) --no-print-directory -j 2 $(VENV)/.installed-dev browser
 	@$(MAKE) --no-print-directory lint imports product
 

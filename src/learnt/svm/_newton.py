@@ -26,9 +26,7 @@ from learnt.svm._design import Design
 
 SHRINK = 0.2  # by what the pull of a proximal point weakens each time
 INNER = 0.2  # Newton's method stops when its part of the gap is below this share
-PLAIN_STEPS = (
-    15  # of Newton's method for a squared loss; beyond them its steps are short, and proximal points are fewer
-)
+PLAIN_STEPS = 15  # of Newton's method for a squared loss; where it needs more they are short: then proximal points
 SHORT, WIDEN_AT_MOST = 0.1, 10  # a step of less than this share of Newton's means that the smoothing is too narrow
 TRIALS = 30
 _PATIENCE, _STALLED = 200, 1e-10  # steps without a smaller gap, and the relative gap at which that is no failure
