@@ -24,15 +24,17 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@touch $@
 
 # Installed for developers: oracles, PyTorch's CPU build, Dask, linters. pip reads pages of releases and unpacks on one core:
-# two of it install half of the pins each, and a third the package and what no pin names (or what one of them could not).
+# three of it install a third of the pins each, and a fourth the package and what no pin names (or what one of them could
+# not); the package is built by what is there by then.
 # It would also make bytecode of everything, on one core; most is never imported, and is compiled when it is.
-UNREAD := [/\\](tests?|testing|pip|setuptools|sympy|mpmath|networkx|fontTools|pygments|mypyc?|playwright|_inductor|_dynamo|onnx|experimental)[/\\]
+UNREAD := [/\\](tests?|testing|pip|setuptools|sympy|mpmath|networkx|fontTools|pygments|mypyc?|playwright|_inductor|_dynamo|_functorch|ao|onnx|experimental|distutils|torchgen|pydantic)[/\\]
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "== installing learnt with the dev extra (a few minutes on a fresh machine)"
-	@for half in 0 1; do \
-	  $(PIP) install -q --no-deps --no-compile $$(grep -v '^#' constraints.txt | sed -n "$$((half + 1))~2p") || true & \
+	@for part in 1 2 3; do \
+	  $(PIP) install -q --no-deps --no-compile $$(grep -v '^#' constraints.txt | sed -n "$${part}~3p") || true & \
 	done; wait
-	@$(PIP) install -q --no-compile -c constraints.txt -e '.[dev]'
+	@$(PIP) install -q --no-compile --no-build-isolation -c constraints.txt -e '.[dev]' \
+	  || $(PIP) install -q --no-compile -c constraints.txt -e '.[dev]'
 	@$(BIN)/python -m compileall -qq -j 0 -x '$(UNREAD)' $(VENV)/lib src || true
 	@touch $@ $(VENV)/.installed
 

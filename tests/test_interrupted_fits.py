@@ -218,6 +218,7 @@ CHILD = """
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGINT")
 def test_a_large_tree_is_given_up():
     child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(CHILD)], stdout=subprocess.PIPE, text=True)

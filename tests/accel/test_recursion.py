@@ -32,6 +32,7 @@ def fitted(name, target=None):
 
 
 @pytest.mark.parametrize("name", BY_RECURSION)
+@pytest.mark.sweep
 def test_where_all_columns_are_known_it_is_the_score_less_a_constant(name):
     for target in (None, CLASSES > 0) if name.endswith("Classifier") else (None,):
         model = fitted(name, target)

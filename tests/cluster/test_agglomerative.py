@@ -24,6 +24,7 @@ def fitted(X, **settings):
 
 @pytest.mark.parametrize("linkage", LINKAGES)
 @pytest.mark.parametrize("n", [2, 3, 10, 200])
+@pytest.mark.sweep
 def test_the_tree_is_scipys(linkage, n):
     Z = hierarchy.linkage(X[:n], linkage)
     model = fitted(X[:n], linkage=linkage, n_clusters=2)

@@ -76,6 +76,7 @@ def passes(problem, centers, n):
 
 @pytest.mark.parametrize("kind", ["blobs", "cloud", "grid", "tight"])
 @pytest.mark.parametrize(("n", "d", "k"), [(9000, 5, 150), (2000, 33, 130), (9000, 1, 140)])
+@pytest.mark.sweep
 def test_labels_are_those_of_the_plain_passes_and_every_bound_holds(kind, n, d, k):
     X, start = rows_of(kind, n, d, k)
     origin, scale = X.mean(axis=0), 0.25

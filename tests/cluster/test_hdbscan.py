@@ -75,6 +75,7 @@ def by_definition(X, fewest, k, method):
 @pytest.mark.parametrize("table", [BLOBS[:150], MOONS[:150], UNIFORM[:150]])
 @pytest.mark.parametrize("method", ["eom", "leaf"])
 @pytest.mark.parametrize("k", [1, 5])
+@pytest.mark.sweep
 def test_it_is_the_definition(table, method, k):
     model = HDBSCAN(6, min_samples=k, cluster_selection_method=method).fit(table)
     np.testing.assert_array_equal(model.labels_, by_definition(table, 6, k, method))

@@ -109,6 +109,7 @@ def wide_rows(n, d, seed=0):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("k", [3, 8, 21])
+@pytest.mark.sweep
 def test_wide_sparse_rows_equal_scikit_learn(k, weighted):
     X = wide_rows(1500, 800)
     w = np.random.RandomState(5).randint(1, 4, 1500).astype(float) if weighted else None

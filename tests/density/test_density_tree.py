@@ -60,6 +60,7 @@ def gain(score, s, a, part, volume):
 
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.sweep
 def test_every_split_is_the_best_one(score, weighted):
     """A plain search over all leaves, features and cuts, split by split."""
     rows = RNG.normal(size=(60, 2)) ** 3

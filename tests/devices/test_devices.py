@@ -46,6 +46,7 @@ def place(request):
 
 @pytest.mark.parametrize("check", checks.CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", checks.MODELS)
+@pytest.mark.sweep(40)
 def test_a_device_gives_what_numpy_gives(name, check, place):
     check(name, place)
 

@@ -87,6 +87,7 @@ BEYOND_SINGLE_PRECISION = ("tiny", "huge", "extreme")
     + [(kind, np.float32) for kind in KINDS if kind not in BEYOND_SINGLE_PRECISION],
 )
 @pytest.mark.parametrize("search", [product_neighbors, euclidean_neighbors])
+@pytest.mark.sweep
 def test_neighbours_are_those_of_the_formula(search, kind, dtype):
     T, Q = points(kind, 1201, 7).astype(dtype), points(kind, 390, 7, seed=1).astype(dtype)
     squared, index = collect(search, T, Q, 6)

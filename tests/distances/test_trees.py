@@ -29,6 +29,7 @@ def same(a, b):
 @pytest.mark.parametrize(("metric", "params"), METRICS, ids=lambda v: v if isinstance(v, str) else "")
 @pytest.mark.parametrize("kind", ["random", "grid", "single precision", "far from 0"])
 @pytest.mark.parametrize("algorithm", TREES)
+@pytest.mark.sweep(12)
 def test_equals_brute_force(algorithm, metric, params, kind):
     T, Q = rng.random((1500, 3)), rng.random((60, 3)) * 1.4
     if kind == "grid":

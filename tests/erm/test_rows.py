@@ -64,6 +64,7 @@ def plain(values):
     [("squared", Y), ("huber", Y), ("poisson", COUNTS), (Pinball(), Y)],
     ids=["squared", "huber", "poisson", "own"],
 )
+@pytest.mark.sweep
 def test_regression_is_the_same_as_in_memory(loss, y, weighted, place, tmp_path):
     data, target, weights = place(X, y, WEIGHTS, tmp_path)
     expected = ERMRegressor(loss, alpha=0.01).fit(X, y, WEIGHTS if weighted else None)
@@ -78,6 +79,7 @@ def test_regression_is_the_same_as_in_memory(loss, y, weighted, place, tmp_path)
 @places
 @pytest.mark.parametrize("y", [LABELS, COLOURS], ids=["two", "three"])
 @pytest.mark.parametrize("solver", ["auto", "lbfgs"])
+@pytest.mark.sweep
 def test_classification_is_the_same_as_in_memory(y, solver, place, tmp_path):
     data, labels, weights = place(X, y, WEIGHTS, tmp_path)
     expected = ERMClassifier("log", alpha=0.01, class_weight="balanced").fit(X, y, WEIGHTS)

@@ -64,6 +64,7 @@ EXACT = ["gd", "adagrad", "newton-diagonal", "hybrid", "lbfgs", "fista", "ista",
 
 
 @pytest.mark.parametrize("loss", SMOOTH, ids=repr)
+@pytest.mark.sweep
 def test_all_reach_one_optimum(loss):
     problem = Problem(X, target(loss), loss, L2(), 0.1)
     best = minimize(problem, Newton(line_search=True))
@@ -140,6 +141,7 @@ def test_plain_newton_diverges_from_afar_and_the_hybrid_recovers():
 @pytest.mark.parametrize("loss", [Squared(), Log()], ids=repr)
 @pytest.mark.parametrize("penalty", [L1(), ElasticNet(0.5)], ids=repr)
 @pytest.mark.parametrize("form", ["dense", "sparse"])
+@pytest.mark.sweep
 def test_sparse_solvers_agree_and_report_a_gap(loss, penalty, form):
     rng = np.random.default_rng(1)
     wide = rng.normal(size=(60, 90)) * (rng.random((60, 90)) < 0.4)
@@ -269,6 +271,7 @@ def test_callbacks_see_and_stop():
 
 
 @pytest.mark.parametrize("name", [n for n in solvers.NAMES if n not in ("cd", "lp", "admm", "alm")])
+@pytest.mark.sweep
 def test_tensors_take_the_same_code_path(name):
     solver = solvers.NAMES[name]()
     here = minimize(Problem(X, SIGN, Log(), L2(), 0.1), solver)

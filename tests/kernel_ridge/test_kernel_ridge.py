@@ -28,6 +28,7 @@ CASES = [
 
 @pytest.mark.parametrize(("kernel", "params"), CASES, ids=[str(i) for i in range(len(CASES))])
 @pytest.mark.parametrize("w", [None, W])
+@pytest.mark.sweep
 def test_scikit_learn(kernel, params, w):
     n = 60 if callable(kernel) and not hasattr(kernel, "theta") else 300
     w = None if w is None else w[:n]

@@ -253,6 +253,7 @@ def test_kernels_do_not_change_and_scikit_learns_do():
 
 @pytest.mark.parametrize("library", ["torch", "jax", "array_api_strict"])
 @pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.sweep(40)
 def test_every_array_library_gives_the_same(name, library):
     k = KERNELS[name]
     if library == "torch":

@@ -16,6 +16,7 @@ def exact(X, Z, unit):
 
 @pytest.mark.parametrize("d", [1, 3, 4, 20, 70])
 @pytest.mark.parametrize("unit", [1e-3, 0.3, 40.0, 1e6])
+@pytest.mark.sweep
 def test_it_is_the_formula(d, unit):
     """Rows far from zero, some of them near each other. The bound of the file, 1e-12, and what an exponent e of its own
     loses in exp, where it is rounded: |e|·4u, and a few units more."""

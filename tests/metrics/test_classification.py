@@ -62,6 +62,7 @@ def _same(ours, theirs):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("n", "kind"), [(N, kind) for kind in KINDS] + [(12_000, "gaps"), (12_000, "strings")])
+@pytest.mark.sweep
 def test_counts_and_scores_equal_scikit_learn(kind, weighted, n):
     true, pred = _labels_of(kind, n)
     w = _weights(n=n) if weighted else None

@@ -22,6 +22,7 @@ def _problem(n, k, seed=0, dtype=np.float64):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("k", [2, 3, 5])
 @pytest.mark.parametrize("n", [150, 12_000])
+@pytest.mark.sweep
 def test_log_loss_equals_scikit_learn(n, k, dtype):
     codes, P, w = _problem(n, k, dtype=dtype)
     names = np.array(["ant", "bee", "cow", "dog", "elk"])[codes]

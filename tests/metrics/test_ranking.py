@@ -88,6 +88,7 @@ CLOUDS = {
 @pytest.mark.parametrize("cloud", CLOUDS)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("path", ["plain", "compiled"])
+@pytest.mark.sweep
 def test_curves_and_areas_equal_scikit_learn(cloud, weighted, path, monkeypatch):
     if path == "compiled":
         monkeypatch.setattr(_ranking, "SMALL", 0)

@@ -37,6 +37,7 @@ def _pairs(n, outputs, dtype=np.float64, seed=0):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("outputs", [None, 1, 3])
 @pytest.mark.parametrize("n", [2, 101, 40_000])
+@pytest.mark.sweep(40)
 def test_equal_to_scikit_learn(name, outputs, n):
     true, pred, w = _pairs(n, outputs)
     ours, theirs = getattr(metrics, name), getattr(oracle, name)

@@ -99,6 +99,7 @@ def test_weights_are_numbers_of_rows(kind):
 
 @pytest.mark.parametrize("cls", [GaussianMixture, BayesianGaussianMixture])
 @pytest.mark.parametrize("start", ["kmeans", "random", "random_from_data"])
+@pytest.mark.sweep
 def test_elsewhere_it_is_the_same_model(cls, start, tmp_path):
     import pyarrow as pa
     import pyarrow.parquet as pq

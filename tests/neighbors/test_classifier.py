@@ -39,6 +39,7 @@ def test_scikit_learns_checks_of_other_settings(model):
     "weights", ["uniform", "distance", None, lambda d: np.exp(-d)], ids=["uniform", "distance", "none", "callable"]
 )
 @pytest.mark.parametrize("metric", ["minkowski", "manhattan", "cosine"])
+@pytest.mark.sweep
 def test_votes_and_probabilities_equal_scikit_learn(metric, weights, dtype):
     X, y = table()
     X = X.astype(dtype)

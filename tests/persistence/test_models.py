@@ -68,6 +68,7 @@ def test_the_golden_files_are_those_of_the_models(models):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.sweep(40)
 def test_round_trip(name, models, tmp_path):
     model, data = models[name]
     path = tmp_path / "model.learnt"
@@ -83,6 +84,7 @@ def test_round_trip(name, models, tmp_path):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.sweep(40)
 def test_a_loaded_model_is_as_good_as_new(name, models):
     model, data = models[name]
     again = load_bytes(to_bytes(model))

@@ -20,6 +20,7 @@ DEGREES = [0, 1, 2, 3, 4, (2, 3), (3, 3), (0, 2), (2, 2)]
 @pytest.mark.parametrize("include_bias", [True, False])
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("shape", [(7, 1), (7, 3), (900, 5), (30, 11)])
+@pytest.mark.sweep(40)
 def test_polynomials_equal_scikit_learns(degree, interaction_only, include_bias, order, shape):
     X = np.random.default_rng(0).normal(size=shape)
     settings = {"interaction_only": interaction_only, "include_bias": include_bias, "order": order}

@@ -61,6 +61,7 @@ def both(read, labels, how, monkeypatch):
 
 @pytest.mark.parametrize(("read", "how"), READERS)
 @pytest.mark.parametrize("texts", [NUMBERS, DATES, WORDS, [None], []])
+@pytest.mark.sweep
 def test_known_strings_are_read_alike_together_and_alone(read, how, texts, monkeypatch):
     for some in [texts, *([text] for text in texts)]:
         few, many = both(read, pl.Series(some, dtype=pl.String), how, monkeypatch)

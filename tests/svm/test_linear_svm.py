@@ -46,6 +46,7 @@ def shapes():
 
 @pytest.mark.parametrize("case", range(4))
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+@pytest.mark.sweep
 def test_no_objective_above_liblinears(case, loss):
     X, y = list(shapes())[case]
     ours = LinearSVC(loss=loss).fit(X, y)

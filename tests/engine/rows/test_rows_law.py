@@ -121,6 +121,7 @@ def test_a_sample_is_the_same_wherever_the_rows_are_stored(data):
     ids=lambda m: type(m).__name__,
 )
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.sweep
 def test_r2_of_lazy_rows(model, weighted, data):
     rows, y, w = data
     expected = model.fit(X, Y).score(X, Y, WEIGHTS if weighted else None)

@@ -73,6 +73,7 @@ def test_any_learner_is_boosted_as_in_scikit_learn(base):
 @pytest.mark.parametrize("rate", [1.0, 0.4])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("depth", [1, 3])
+@pytest.mark.sweep
 def test_the_bound_is_an_exponential_loss_and_holds_after_every_round(classes, rate, weighted, depth):
     X, y = table(n=150, classes=classes)
     w = np.random.default_rng(1).random(150) * 3 if weighted else np.ones(150)

@@ -22,6 +22,7 @@ def X():
     [{}, {"max_depth": None}, {"min_samples_leaf": 5}, {"min_samples_split": 0.2}, {"min_impurity_decrease": 0.005}],
     ids=["defaults", "full depth", "leaf", "split", "decrease"],
 )
+@pytest.mark.sweep
 def test_same_draws_as_the_oracle(X, params):
     ours, theirs = (kind(15, random_state=3, **params) for kind in (RandomTreesEmbedding, Oracle))
     found, expected = ours.fit_transform(X), theirs.fit_transform(X)
@@ -51,6 +52,7 @@ def test_the_encoder_is_the_oracles(X, depth, sparse_output):
         RandomTreesEmbedding().one_hot_encoder_  # noqa: B018
 
 
+@pytest.mark.long
 def test_best_first_trees_cut_as_the_oracle_does(X):
     ours, theirs = (
         kind(8, random_state=1, max_leaf_nodes=7).fit_transform(X) for kind in (RandomTreesEmbedding, Oracle)

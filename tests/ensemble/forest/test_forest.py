@@ -92,6 +92,7 @@ def test_the_forest_is_the_mean_of_its_trees(kind):
 
 @pytest.mark.parametrize("splitter", ["exact", "binned"])
 @pytest.mark.parametrize("kind", ALL)
+@pytest.mark.sweep
 def test_trees_are_whole(kind, splitter):
     """What is derived from the leaves is what the rows say."""
     X, y = data_for(kind)

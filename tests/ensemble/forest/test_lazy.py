@@ -79,6 +79,7 @@ CASES = {
 
 
 @pytest.mark.parametrize(("model", "settings", "missing", "weighted"), CASES.values(), ids=CASES)
+@pytest.mark.sweep
 def test_forests_as_in_memory(place, model, settings, missing, weighted, tmp_path, monkeypatch):
     monkeypatch.setattr(_bins, "_ENOUGH", 100)  # bins of random splits by few rows
     monkeypatch.setattr(_bins, "_VARIED", 60)

@@ -30,6 +30,7 @@ def _stages(model, X, n=4):
     [{"max_features": 3}, {"subsample": 0.5, "max_depth": 1}, {"subsample": 0.7, "max_features": 4, "max_depth": 1}],
 )
 @pytest.mark.parametrize("seed", [0, np.random.RandomState(7)], ids=["number", "state"])
+@pytest.mark.sweep
 def test_the_same_seed_draws_as_scikit_learn(name, settings, seed):
     X, y = _data(name)
     states = [seed, seed] if isinstance(seed, int) else [np.random.RandomState(7), np.random.RandomState(7)]

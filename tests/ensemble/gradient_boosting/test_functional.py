@@ -69,6 +69,7 @@ ANY = [
 
 @pytest.mark.parametrize("loss", ANY, ids=repr)
 @pytest.mark.parametrize("learner", [Ridge(), DecisionTreeRegressor(max_depth=2)], ids=["line", "tree"])
+@pytest.mark.sweep
 def test_any_loss_falls_with_any_learner(table, loss, learner):
     X, y, _ = table
     y = np.exp(y / 3) if loss.target == "number" else np.digitize(y, [0.3, 1.5] if loss.target == "class" else [1.0])

@@ -47,6 +47,7 @@ SETTINGS = {
 
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.sweep
 def test_the_same_trees_as_scikit_learn(name, missing):
     X, y = numbers(missing=missing)
     settings = {"max_iter": 20, **SETTINGS[name]}

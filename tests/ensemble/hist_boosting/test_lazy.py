@@ -84,6 +84,7 @@ SETTINGS = {  # and whether rows have weights
 
 
 @pytest.mark.parametrize(("settings", "weighted"), SETTINGS.values(), ids=SETTINGS)
+@pytest.mark.sweep
 def test_numbers_and_classes_as_in_memory(place, settings, weighted, tmp_path):
     X, y, label, weight = place(tmp_path)
     weights, here = (weight, FRAME["weight"].to_numpy()) if weighted else (None, None)

@@ -30,6 +30,7 @@ def table(request):
 @pytest.mark.parametrize("passthrough", [False, True])
 @pytest.mark.parametrize("method", ["auto", "predict"])
 @pytest.mark.parametrize("drop", [False, True])
+@pytest.mark.sweep
 def test_the_stack_is_scikit_learns(table, passthrough, method, drop):
     X, y, _ = table
     settings = {"passthrough": passthrough, "stack_method": method, "cv": StratifiedKFold(3)}

@@ -102,6 +102,7 @@ def nodes(tree, X, rows):
 @pytest.mark.parametrize("kind", ["full", "missing", "ties"])
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("rules", RULES, ids=str)
+@pytest.mark.sweep
 def test_no_cut_gains_more(kind, criterion, rules):
     X, signal, weightings = data(kind)
     n_classes = 3 if criterion in ("gini", "entropy") else None

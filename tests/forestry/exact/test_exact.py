@@ -109,6 +109,7 @@ def ours(X, y, weights, criterion, rules, seed, n_classes=None):
 
 
 @pytest.mark.parametrize(("rules", "kind"), sweep(RULES, ["missing", "full", "sparse", "ties"]))
+@pytest.mark.sweep
 def test_classes_as_scikit_learn(rules, kind):
     drawn = "max_features" in rules or "random_splits" in rules
     for seed, n_classes in ((0, 2), (1, 3)):
@@ -123,6 +124,7 @@ def test_classes_as_scikit_learn(rules, kind):
 
 
 @pytest.mark.parametrize(("rules", "kind"), sweep(RULES, ["missing", "full", "sparse"]))
+@pytest.mark.sweep
 def test_numbers_as_scikit_learn(rules, kind):
     X, signal, weights = data(2, kind, n=150)
     for criterion in ("squared_error", "poisson", "absolute_error"):

@@ -31,6 +31,7 @@ def plain_path(tree):
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("best_first", [False, True])
+@pytest.mark.sweep
 def test_the_path_is_the_plain_one(seed, best_first):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(150, 3))

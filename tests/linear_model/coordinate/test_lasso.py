@@ -44,6 +44,7 @@ def objective(model, X, y, alpha, ratio, w=None):
 @pytest.mark.parametrize("shape", [(120, 30), (40, 200), (60, 60)])
 @pytest.mark.parametrize("rho", [0.0, 0.95])
 @pytest.mark.parametrize(("alpha", "ratio"), [(0.5, 1.0), (0.05, 1.0), (0.1, 0.5), (0.01, 0.9)])
+@pytest.mark.sweep
 def test_the_minimum_is_scikit_learns(shape, rho, alpha, ratio):
     X, y = data(*shape, rho=rho)
     ours = ElasticNet(alpha, l1_ratio=ratio, **TIGHT).fit(X, y)

@@ -194,6 +194,7 @@ def test_ridge_cv_per_target_and_scoring():
 
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(alpha=3.0), RidgeCV()], ids=lambda m: type(m).__name__)
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.sweep
 def test_the_same_from_memory_map_table_cluster_and_tensor(model, weighted, tmp_path):
     import dask.array as da
     import polars as pl

@@ -37,6 +37,7 @@ def mixed(X, Y, alpha, w=None):
 
 @pytest.mark.parametrize("alpha", [1e-3, 1.0, 1e6])
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.sweep
 def test_eleven_digits_of_the_largest_coefficient(alpha, weighted):
     w = rng.uniform(0.1, 3.0, size=N) if weighted else None
     found = mixed(PLAIN, TARGETS, alpha, w)
@@ -88,6 +89,7 @@ WEIGHTS = rng.uniform(0.1, 3.0, size=260)
 @pytest.mark.parametrize("alpha", [1e-3, 1.0, 1e4])
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
 @pytest.mark.parametrize("shift", [0.0, 1e5])
+@pytest.mark.sweep
 def test_the_dual_form_has_eleven_digits_too(alpha, weights, shift):
     assert mixed_precision_dual(CentredRows(as_rows(WIDE + shift, WIDE_TARGETS, weights), True), alpha) is not None
     model = Ridge(alpha=alpha).fit(WIDE + shift, WIDE_TARGETS, weights)

@@ -84,6 +84,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize(("way", "K"), [(way, K) for way in WAYS for K in (2, 3) if (way, K) != ("rows", 3)])
+@pytest.mark.sweep
 def test_losses_and_slopes_have_all_their_digits(way, K):
     """Right to a few units of rounding of each, and of the score, whose rounding an exponential multiplies."""
     scores = np.zeros((2 * len(MARGINS), K))
@@ -102,6 +103,7 @@ def test_losses_and_slopes_have_all_their_digits(way, K):
 
 @pytest.mark.parametrize("K", [2, 3, 4])
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.sweep
 def test_weights_of_1e10_converge(seed, K):
     """30 rows of 40 columns are separable: the objective is 1e-9 of where it starts, and steps went on to max_iter."""
     rng = np.random.default_rng(seed)

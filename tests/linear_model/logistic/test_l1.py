@@ -33,6 +33,7 @@ def objective(model, X, y, C, ratio, w=None):
 @pytest.mark.parametrize("K", [2, 4])
 @pytest.mark.parametrize("ratio", [1.0, 0.4])
 @pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.sweep
 def test_the_minimum_is_sagas(kind, K, ratio, fit_intercept):
     X, y = data(K=K)
     X[np.abs(X) < 0.5] = 0.0

@@ -96,6 +96,7 @@ def test_a_sample_represents_all_rows():
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 @pytest.mark.parametrize("apart", [1e-2, 1e-3, 1e-4, 1e-6])
 @pytest.mark.parametrize("C", [1.0, 100.0, 1e4])
+@pytest.mark.sweep
 def test_columns_that_are_nearly_the_same(kind, apart, C):
     """Sweeps alone would slide along the valley between two of them for ever."""
     rng = np.random.default_rng(0)

@@ -24,6 +24,7 @@ def wine(n_classes=3):
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("solver", EXACT)
+@pytest.mark.sweep
 def test_all_come_to_scikit_learns_minimum(solver, n_classes):
     X, y = wine(n_classes)
     if n_classes == 3 and solver in ONE_SCORE:
@@ -42,6 +43,7 @@ def test_all_come_to_scikit_learns_minimum(solver, n_classes):
 
 @pytest.mark.parametrize("ratio", [0.5, 1.0])
 @pytest.mark.parametrize("solver", ["gd", "ista", "fista", "cd"])
+@pytest.mark.sweep
 def test_penalties_with_corners(solver, ratio):
     X, y = wine(2)
     settings = {"C": 0.5, "l1_ratio": ratio}

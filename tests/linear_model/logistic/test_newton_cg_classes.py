@@ -116,6 +116,7 @@ def test_separable_classes_are_not_overshot():
 @pytest.mark.filterwarnings("ignore:lbfgs failed to converge")
 @pytest.mark.parametrize(("n", "d", "K", "clusters"), [(900, 30, 40, False), (900, 30, 40, True), (90, 300, 40, True)])
 @pytest.mark.parametrize(("C", "intercept"), [(1.0, True), (1.0, False), (1e4, True)])
+@pytest.mark.sweep
 def test_the_minimum_is_no_higher_than_scikit_learns_and_flat(n, d, K, clusters, C, intercept):
     X, y = table(n, d, K, clusters=clusters)
     ours = LogisticRegression(C=C, fit_intercept=intercept).fit(X, y)

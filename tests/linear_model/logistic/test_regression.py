@@ -77,6 +77,7 @@ SHAPES = [(40_000, 6, 2), (20_000, 6, 4), (60, 900, 2), (60, 900, 3), (20_000, 4
 
 @pytest.mark.parametrize(("n", "d", "K"), SHAPES)
 @pytest.mark.parametrize("solver", ["auto", "lbfgs"])
+@pytest.mark.sweep
 def test_every_code_path_reaches_the_same_minimum(n, d, K, solver):
     X, y = table(n, d, K)
     model = LogisticRegression(solver=solver, max_iter=1000).fit(X, y)
@@ -189,6 +190,7 @@ def test_class_weights_agree_with_row_weights(K, n):
 
 @pytest.mark.parametrize("K", [2, 4])
 @pytest.mark.parametrize(("n", "d"), [(200, 30), (3000, 200), (700, 650), (300, 800)])
+@pytest.mark.sweep
 def test_sparse_equals_dense(K, n, d):
     X = sparse.random(n, d, density=0.05, random_state=0, format="csr")
     y = (X @ np.random.default_rng(0).standard_normal((d, K)) * 3).argmax(axis=1)

@@ -27,6 +27,7 @@ def theirs(X, y, legacy=True, fit=None, **params):
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss", "neg_brier_score", "balanced_accuracy"])
 @pytest.mark.parametrize("legacy", [True, False])
+@pytest.mark.sweep
 def test_scores_paths_and_choice_are_scikit_learns(classes, scoring, legacy):
     X, y = problem(classes)
     params = {"Cs": 6, "cv": 4, "scoring": scoring, "l1_ratios": (0.0,)}

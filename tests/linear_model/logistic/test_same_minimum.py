@@ -64,6 +64,7 @@ PLACES = [in_columns, in_a_memory_map, in_torch, in_array_api_strict, in_dask, i
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("K", [2, 3])
 @pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.sweep
 def test_equal_results_everywhere(place, K, weighted, tmp_path):
     X, y, w = table(6000, 5, K)
     expected = LogisticRegression(tol=1e-8).fit(X, y, sample_weight=w if weighted else None)

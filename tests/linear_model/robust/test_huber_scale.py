@@ -102,6 +102,7 @@ def unit_of(y, setting):
 
 
 @pytest.mark.parametrize("seed", range(50))
+@pytest.mark.sweep
 def test_the_minimum_of_any_shape(seed):
     X, y, w, setting = draw(seed)
     model = HuberRegressor(**setting).fit(X, y, sample_weight=w)  # and no warning, which would be an error

@@ -50,6 +50,7 @@ def assert_same(found, expected, rtol=0.0):
 
 
 @pytest.mark.parametrize(("kind", "options"), SETTINGS)
+@pytest.mark.sweep
 def test_one_piece_is_the_fit_in_memory(kind, options, tmp_path):
     """To the last bit, stopping included; rows of weight 0 are absent, and y may be a column of the file."""
     import dask.array as da
