@@ -157,6 +157,20 @@ def _write_bounds(m, again, drift, room, bound):
 
 
 @kernel
+def _least_two(scores, p):
+    """The least two of row p. Four pairs side by side: one minimum need not wait for the one before."""
+    a, b, c, d = _INF, _INF, _INF, _INF
+    a2, b2, c2, d2 = _INF, _INF, _INF, _INF
+    for j in range(0, scores.shape[1], 4):
+        w, x, y, z = scores[p, j], scores[p, j + 1], scores[p, j + 2], scores[p, j + 3]
+        a2, b2, c2, d2 = min(a2, max(a, w)), min(b2, max(b, x)), min(c2, max(c, y)), min(d2, max(d, z))
+        a, b, c, d = min(a, w), min(b, x), min(c, y), min(d, z)
+    left, right = min(a, b), min(c, d)
+    left2, right2 = min(max(a, b), min(a2, b2)), min(max(c, d), min(c2, d2))
+    return min(left, right), min(max(left, right), min(left2, right2))
+
+
+@kernel
 def _take_up(n, v, groups, bounds, room):
     """Look through the scores of table v for n rows that are listed as close; leave in `least` the least score that is
     not the best of all.
@@ -167,19 +181,16 @@ def _take_up(n, v, groups, bounds, room):
         p = room.close[b]
         r = room.listed[p]
         old, before = place[r], best[r]
-        own = old - v * width
-        one, two, at = _INF, _INF, 0
-        for c in range(width):
-            s = _INF if c == own else scores[p, c]
-            less = s < one
-            worse = one if less else s
-            two = worse if worse < two else two
-            at = c if less else at
-            one = s if less else one
+        if v * width <= old < (v + 1) * width:
+            scores[p, old - v * width] = _INF
+        one, two = _least_two(scores, p)
         if one >= before:
             least[p] = one
             second[r] = one if one < second[r] else second[r]
             continue
+        at = 0
+        while at + 1 < width and scores[p, at] != one:
+            at += 1
         best[r] = one
         place[r] = v * width + at
         room.reach[r] = np.sqrt(max(one + room.norms[r] + room.slack[r], _TINY)) * UP

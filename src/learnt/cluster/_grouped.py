@@ -17,7 +17,7 @@ import numpy as np
 from learnt.cluster import _group_kernels
 from learnt.cluster._bounded import FAR_OUT, DenseLloyd, room_for, settle
 from learnt.cluster._group_kernels import Errors, Groups, Room
-from learnt.cluster._group_products import STEP, at_once
+from learnt.cluster._group_products import STEP, AtOnce, at_once
 from learnt.cluster._kernels import DOWN, Found, Moves, View
 
 # From which groups are worth their bounds, and multiplications of a pass from which they are worth what they compile.
@@ -84,10 +84,10 @@ def rounding(v: View) -> Errors:
     return Errors(np.float32(product), np.float32(norm), np.float32(norm * v.radius**2 + 1e-30))
 
 
-def room(d: int) -> Room:
+def room(d: int, together: AtOnce) -> Room:
     """Room for some rows of d features."""
     wide = -(-d // STEP) * STEP
-    n, (step, width) = max(16, min(_ROOM_ROWS, _ROOM_CELLS // wide)), at_once()
+    n, (step, width) = max(16, min(_ROOM_ROWS, _ROOM_CELLS // wide)), together
     best, reach, limit, second, low, slack, norms, lengths, now = np.empty((9, n), dtype=np.float32)
     scores, least = np.empty((n + step, width), dtype=np.float32), np.empty(n + step, dtype=np.float32)
     numbers, listed, close = np.empty((3, n + step), dtype=np.uint32)
@@ -102,8 +102,9 @@ class GroupedLloyd(DenseLloyd):
 
     def __init__(self, X: np.ndarray, weights: np.ndarray | None, origin: np.ndarray, scale: float, k: int) -> None:
         super().__init__(X, weights, origin, scale, k, copy=True)
-        self.span = group_span(k, self.d, at_once().centers)
-        self.size = at_once().centers * self.span
+        self.together = at_once()  # asked for once: LLVM takes half a millisecond to name the processor's features
+        self.span = group_span(k, self.d, self.together.centers)
+        self.size = self.together.centers * self.span
         self.bounds = np.empty((-(-k // self.size), self.n), dtype=np.float32)
         self._groups: Groups | None = None
         self._first = True
@@ -134,7 +135,7 @@ class GroupedLloyd(DenseLloyd):
         rows = rows[: _group_kernels.tighten(rows, W, norms, v, errors, moved.half, labels, upper, lower, best)]
         found = room_for(rows.size)
         n_open = _group_kernels.settle_groups(
-            rows, lo, W, norms, errors, groups, self.bounds, labels, upper, best, room(self.d), found
+            rows, lo, W, norms, errors, groups, self.bounds, labels, upper, best, room(self.d, self.together), found
         )
         if n_open == 0:
             return rows, found, 0
