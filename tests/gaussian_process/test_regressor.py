@@ -108,6 +108,14 @@ def test_samples_have_the_posterior_moments():
     assert abs(np.cov(prior.sample_y(Xt[:1], 5000)[0, 0]) - 1.0) < 0.1
 
 
+def test_rows_are_validated_before_a_fit_too():
+    prior = GaussianProcessRegressor()
+    with pytest.raises(ValueError, match="X has 'low' at row 1, column 0 and GaussianProcessRegressor needs numbers"):
+        prior.predict([["1.0"], ["low"]])
+    prior.predict(Xt)
+    assert not hasattr(prior, "n_features_in_")
+
+
 def test_kernels_of_every_origin_give_the_same():
     options = {"alpha": 0.01, "optimizer": None}
     mine, algebras, foreign = (

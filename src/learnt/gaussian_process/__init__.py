@@ -8,6 +8,7 @@ kernels                      the kernels of `learnt.kernels` under scikit-learn'
 _likelihood   log p(y | X, θ) and its gradient          _laplace   the same for labels
 _bound        Titsias' bound and its gradient           _inducing  choice of inducing points
 _conjugate    systems solved without their matrix       _large     fits and answers of many rows by these
+_pivoted      Cholesky factors of the rows that matter  _variances of many rows asked, through these
 _search       the best θ from one or several starts     _schema    what model files hold
 _draws        functions drawn from a posterior          _inputs    rows and kernels as both take them
 """

@@ -1,4 +1,4 @@
-"""Choice of inducing points: greedily by conditional variance (pivoted Cholesky)."""
+"""Choice of inducing points: greedily by conditional variance."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.threads import single_blas
+from learnt.gaussian_process._pivoted import PivotedFactor
 
 _ENOUGH = 1e-10  # as a share of the largest variance: rows with less conditional variance are not worth a point
 _SOME, _A_POINT = 4000, 4  # rows to choose among: at least, and for each point
@@ -25,20 +25,4 @@ def inducing_rows(smooth: Any, X: np.ndarray, m: int, random: Any) -> np.ndarray
         return np.unique(X, axis=0)
     some = max(_SOME, _A_POINT * m)
     rows = X if len(X) <= some else X[np.sort(random.choice(len(X), some, replace=False))]
-    left = np.array(smooth.diag(rows), dtype=np.float64)
-    V = np.empty((m, len(rows)))
-    chosen: list[int] = []
-    least = _ENOUGH * left.max()
-    with single_blas():
-        for j in range(m):
-            pivot = int(left.argmax())
-            if left[pivot] <= least:
-                break
-            column = smooth.block(rows[pivot : pivot + 1], rows, None)[0]
-            column -= V[:j, pivot] @ V[:j]
-            column /= np.sqrt(left[pivot])
-            V[j] = column
-            left -= column * column
-            left[pivot] = 0.0
-            chosen.append(pivot)
-    return rows[chosen]
+    return rows[PivotedFactor(smooth, rows, m).grow(m, _ENOUGH).pivots]

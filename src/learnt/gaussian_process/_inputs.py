@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def predict_rows(estimator: Any, X: Any) -> Any:
     if not prior_kernel(estimator).requires_vector_input:
         return np.asarray(X)
     if not hasattr(estimator, "X_train_") and not hasattr(estimator, "base_estimator_"):
-        return np.atleast_2d(np.asarray(X, dtype=np.float64))
+        return widen(check_fit(copy(estimator), X).X)  # the copy remembers the columns, not the unfitted estimator
     return widen(check_predict(estimator, X))
 
 

@@ -81,7 +81,8 @@ def clear_upper(L: np.ndarray) -> None:
 
 def solve_rows(L: np.ndarray, B: np.ndarray) -> np.ndarray:
     """The rows of B times L⁻ᵀ, in place: of Bᵀ the columns L⁻¹b."""
-    run_tasks([partial(triangle_solve, L, B[lo:hi], transposed=True) for lo, hi in _blocks(0, len(B))])
+    step = min(_ROWS, -(-len(B) // 2))  # two tasks of few rows: a second thread helps
+    run_tasks([partial(triangle_solve, L, B[lo:hi], transposed=True) for lo, hi in _blocks(0, len(B), step)])
     return B
 
 
