@@ -74,7 +74,7 @@ import numpy as np, polars as pl
 from learnt.engine.kernel import compiler as kernel_compiler
 from learnt.study.race._bench import Bench
 from learnt.study.race._layout import write_rows
-from learnt.study.race._families import candidates_for
+from learnt.study.race._candidates import candidates_for
 frame = pl.read_csv(sys.argv[1])
 folds = [(np.arange(100), np.arange(100, 200))]
 write_rows(Path(sys.argv[3]), frame.drop("y"), (frame["y"] == "a").to_numpy().astype(int), folds, ["a", "b"], 0)

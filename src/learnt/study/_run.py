@@ -24,8 +24,8 @@ from learnt.study._settings import Settings
 from learnt.study.judgement._ceiling import floor, floor_and_ceiling
 from learnt.study.race._background import BackgroundCall
 from learnt.study.race._budget import Budget
+from learnt.study.race._candidates import candidates_for
 from learnt.study.race._compilation import compile_ahead
-from learnt.study.race._families import candidates_for
 from learnt.study.race._ground import Ground
 from learnt.study.race._layout import MOST_CELLS, write_rows
 from learnt.study.race._metric import metric_of

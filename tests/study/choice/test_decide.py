@@ -21,7 +21,7 @@ from learnt.study.choice._decide import (
 )
 from learnt.study.race._bench import Bench
 from learnt.study.race._budget import Budget
-from learnt.study.race._families import candidates_for
+from learnt.study.race._candidates import candidates_for
 from learnt.study.race._ground import Ground
 from learnt.study.race._layout import write_all_rows, write_rows
 from learnt.study.race._objective import Objective

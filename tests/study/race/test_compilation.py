@@ -11,8 +11,8 @@ import pytest
 
 from learnt.engine.kernel import cache as kernel_cache
 from learnt.study.race import _compilation
+from learnt.study.race._candidates import candidates_for
 from learnt.study.race._compilation import ANNOUNCEMENT, CHECKING, NO_CACHE, compile_ahead
-from learnt.study.race._families import candidates_for
 from learnt.study.race._remote import Failed, TooSlow
 
 FAMILIES = list({c.family.model: c.family for c in candidates_for("classify")}.values())

@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from learnt.study.race import _families
+from learnt.study.race import _candidates
 from learnt.study.race._bench import Bench
-from learnt.study.race._families import candidates_for
+from learnt.study.race._candidates import candidates_for
 from learnt.study.race._layout import write_rows
 from learnt.study.race._recipe import alone
 
@@ -29,7 +29,7 @@ def test_it_races_where_rows_and_classes_are_many_and_torch_is_installed(monkeyp
     entries = candidates_for("classify", 2000, 26)
     leaders = [c for c in entries if c.leads]
     assert leaders[-1].family.name == "neural network"  # after everybody who needs less time
-    monkeypatch.setattr(_families, "find_spec", lambda name: None)
+    monkeypatch.setattr(_candidates, "find_spec", lambda name: None)
     assert networks(2000, 3) == []
 
 

@@ -22,7 +22,8 @@ from learnt.study.race._budget import (
     Budget,
     final_seconds,
 )
-from learnt.study.race._families import FAMILIES, candidates_for
+from learnt.study.race._candidates import candidates_for
+from learnt.study.race._families import FAMILIES
 from learnt.study.race._ground import Ground, pick_values
 from learnt.study.race._objective import Objective
 from learnt.study.race._race import LEAST_SECONDS, Entry, _Race, final_fit_seconds, run_race

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from learnt.study.race import _process, _remote
-from learnt.study.race._families import candidates_for
+from learnt.study.race._candidates import candidates_for
 from learnt.study.race._layout import write_rows
 from learnt.study.race._remote import Failed, TooSlow, Worker, readiest
 

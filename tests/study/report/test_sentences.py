@@ -12,7 +12,7 @@ from learnt.study.judgement import _judge as judge
 from learnt.study.judgement._curve import reconciled
 from learnt.study.judgement._rare import judge_metric
 from learnt.study.judgement._verdict import Terms, judge_rows
-from learnt.study.race._families import candidates_for
+from learnt.study.race._candidates import candidates_for
 from learnt.study.race._metric import metric_of
 from learnt.study.race._race import Entry
 from learnt.study.report._report import _unfinished

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from learnt.study import StudyError, predict_table, read_table, study
-from learnt.study.race._families import candidates_for
+from learnt.study.race._candidates import candidates_for
 from learnt.study.table._images import Grid, grid_of
 from learnt.study.table._problem import pose
 

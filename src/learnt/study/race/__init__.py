@@ -1,6 +1,7 @@
 """Cross-validation of every candidate inside a time budget: step 4.
 
 _families    the kinds of models that race, with their settings and paths
+_candidates  the entries of one race, in the order of their turns
 _race        turns, time limits, results in the journal
 _budget      how the time is divided: what comes after the race is set aside before it
 _ground      targets, folds, held-out rows

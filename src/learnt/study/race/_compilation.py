@@ -29,6 +29,7 @@ from learnt.engine import progress
 from learnt.engine.kernel import cache as kernel_cache
 from learnt.engine.threads import thread_count
 from learnt.study._errors import StudyError
+from learnt.study.race._candidates import try_out
 from learnt.study.race._families import Family
 from learnt.study.race._remote import Failed, TooSlow, Worker
 
@@ -86,8 +87,8 @@ def _jobs(families: Iterable[Family], sizes: list[int]) -> list[Job]:
     """Orders for a worker, the heaviest to compile first; many models run other code on more rows."""
     heaviest_first = sorted(families, key=lambda family: (not family.brief, -family.rank))
     small, large = (min(size, MOST_ROWS) for size in (sizes[0], sizes[-1]))
-    fits = [f.try_out(small) for f in heaviest_first]
-    fits += [f.try_out(large) for f in heaviest_first if large > small]
+    fits = [try_out(f, small) for f in heaviest_first]
+    fits += [try_out(f, large) for f in heaviest_first if large > small]
     return [*(("rehearse", fit) for fit in fits), ("rehearse_bracket", {})]
 
 

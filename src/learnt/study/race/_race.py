@@ -19,7 +19,7 @@ import numpy as np
 
 from learnt.study._journal import Journal
 from learnt.study.race._budget import Budget, final_seconds
-from learnt.study.race._families import Candidate, candidates_for
+from learnt.study.race._candidates import Candidate, candidates_for
 from learnt.study.race._ground import Ground, pick_values
 from learnt.study.race._remote import Failed, TooSlow, Worker
 
