@@ -10,8 +10,9 @@ import learnt
 
 ROOT = Path(__file__).parents[1]
 MODULES = [*learnt._BORROWED, "feature_extraction.text", "feature_extraction.image", "metrics.pairwise"]
-# Learning algorithms are ours or not there; submodules are modules of this list themselves.
-LEFT_OUT = {"impute": {"KNNImputer"}, "feature_extraction": {"image", "text"}}
+# Learning algorithms are ours or not there; submodules are modules of this list themselves. IterativeImputer is public in
+# a process that has imported sklearn.experimental.enable_iterative_imputer, as another test does.
+LEFT_OUT = {"impute": {"IterativeImputer", "KNNImputer"}, "feature_extraction": {"image", "text"}}
 SCRIPT = """
 import numpy as np
 from sklearn.base import clone
@@ -55,7 +56,8 @@ def test_a_borrowed_module_has_the_names_of_scikit_learn_and_its_objects(module)
         assert getattr(ours, name) is getattr(theirs, name)
     if module not in ("base", "utils"):  # these have no list of what is public, or one of their own tools
         public = set(getattr(theirs, "__all__", ours.__all__))
-        assert public - set(ours.__all__) == LEFT_OUT.get(module, set())
+        assert public - set(ours.__all__) <= LEFT_OUT.get(module, set())
+        assert not LEFT_OUT.get(module, set()) & set(ours.__all__)
 
 
 def test_a_script_runs_with_another_import_and_says_the_same():
