@@ -4,6 +4,7 @@ import importlib
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -114,10 +115,15 @@ def is_there(name, words):
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
 
 
+@cache
+def words_of_the_code():
+    code = [*(ROOT / "src").rglob("*.py"), ROOT / "pyproject.toml", ROOT / "Makefile"]
+    return frozenset(re.findall(r"\w+", "\n".join(path.read_text() for path in code))) | ELSEWHERE
+
+
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_what_is_named_is_there(document):
-    code = [*(ROOT / "src").rglob("*.py"), ROOT / "pyproject.toml", ROOT / "Makefile"]
-    words = set(re.findall(r"\w+", "\n".join(path.read_text() for path in code)))
+    words = words_of_the_code()
     names = set(re.findall(r"`([^`\n]+)`", prose(document))) - ELSEWHERE
     assert sorted(name for name in names if not is_there(name, words | ELSEWHERE)) == []
 

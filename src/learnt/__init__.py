@@ -5,8 +5,9 @@ The house, from the ground up; imports only go down:
     engine                                   arrays, compiled kernels, threads, rows, random, checks, progress
     erm metrics forestry statistics distances kernels    the mathematics
     linear_model naive_bayes neighbors       estimators
-    cluster mixture decomposition density preprocessing baseline svm inverse tree ensemble
-    discriminant_analysis bayes kernel_ridge kernel_approximation gaussian_process neural_network
+    cluster mixture manifold decomposition density preprocessing baseline svm inverse tree ensemble
+    discriminant_analysis bayes kernel_ridge kernel_approximation gaussian_process neural_network random_projection
+    covariance
     calibration                              scores turned into probabilities
     model_selection diagnosis plots          judging models
     persistence                              model files: data, never code
@@ -32,6 +33,7 @@ _ESTIMATORS = (
     "bayes",
     "calibration",
     "cluster",
+    "covariance",
     "decomposition",
     "density",
     "discriminant_analysis",
@@ -41,11 +43,13 @@ _ESTIMATORS = (
     "kernel_approximation",
     "kernel_ridge",
     "linear_model",
+    "manifold",
     "mixture",
     "naive_bayes",
     "neighbors",
     "neural_network",
     "preprocessing",
+    "random_projection",
     "svm",
     "tree",
 )

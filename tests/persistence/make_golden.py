@@ -315,7 +315,7 @@ def answers(model, data) -> dict[str, np.ndarray]:
     if data is None:
         return {"repr": np.array(repr(model))}
     said = {}
-    for method in ("predict", "predict_proba", "transform", "kneighbors"):
+    for method in ("predict", "predict_proba", "transform", "kneighbors", "mahalanobis"):
         if hasattr(model, method):
             result = getattr(model, method)(data)
             said[method] = np.asarray(result.toarray() if hasattr(result, "toarray") else result)

@@ -126,7 +126,8 @@ def rounds(total):
 def use(model, data):
     """What anyone would do with a loaded model; ValueError is an answer too."""
     try:
-        for method, more in (("predict", ()), ("predict_proba", ()), ("transform", ()), ("kneighbors", (2,))):
+        methods = {"predict": (), "predict_proba": (), "transform": (), "kneighbors": (2,), "mahalanobis": ()}
+        for method, more in methods.items():
             if hasattr(model, method):
                 getattr(model, method)(data, *more)
         return "used"

@@ -28,10 +28,17 @@ def test_parameters_and_defaults_are_scikit_learns():
         assert {key: a[key] for key in b} == b
 
 
-@pytest.mark.parametrize("name", NAMES)
+BEST_FIRST = {"max_leaf_nodes": 7}
+SETTINGS = [{}, {"max_depth": 4}, BEST_FIRST, {"min_samples_leaf": 0.05}, {"ccp_alpha": 0.01}, {"max_features": 2}]
+
+
 @pytest.mark.parametrize(
-    "settings",
-    [{}, {"max_depth": 4}, {"max_leaf_nodes": 7}, {"min_samples_leaf": 0.05}, {"ccp_alpha": 0.01}, {"max_features": 2}],
+    ("settings", "name"),
+    [
+        pytest.param(settings, name, marks=[pytest.mark.long] * (settings is BEST_FIRST and "Extra" in name))
+        for settings in SETTINGS
+        for name in NAMES
+    ],
     ids=str,
 )
 def test_same_tree_for_the_same_seed_on_real_tables(name, settings):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from functools import cache
 from importlib import import_module
+from types import FunctionType
 from typing import Any, NamedTuple
 
 from sklearn.base import BaseEstimator
@@ -79,5 +80,7 @@ def by_place(parameter: inspect.Parameter) -> bool:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two defaults are equal: also NaN and NaN."""
+    """Whether two defaults are equal: also NaN and NaN, and functions of one name."""
+    if isinstance(a, FunctionType) and isinstance(b, FunctionType):
+        return a.__name__ == b.__name__
     return a is b or bool(a == b) or (a != a and b != b)

@@ -115,7 +115,7 @@ def _fit(path: str, settings: Settings, X: Any, y: Any) -> None:
     model = resolve(path)(**settings)
     X = X if sparse.issparse(X) else acceptable(X, model)
     model.fit(X) if y is None else model.fit(X, y)
-    for method in ("predict", "predict_proba", "transform", "kneighbors"):
+    for method in ("predict", "predict_proba", "transform", "kneighbors", "mahalanobis"):
         if hasattr(model, method):
             getattr(model, method)(X[:300])
             getattr(model, method)(X[:1])

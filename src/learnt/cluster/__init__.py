@@ -7,6 +7,10 @@ kmeans_plusplus              rows to start from
 DBSCAN, dbscan               dense rows and all rows reachable from them
 HDBSCAN                      dense rows at every density at once (folder `hdbscan`)
 choose_k                     how many clusters, with a picture
+MeanShift, mean_shift        peaks of the density (folder `mean_shift`); estimate_bandwidth, get_bin_seeds
+OPTICS                       dense rows at every density, from one order (folder `optics`); compute_optics_graph,
+                             cluster_optics_xi, cluster_optics_dbscan
+SpectralClustering           cuts of a graph of rows (folder `spectral`); spectral_clustering
 AgglomerativeClustering      a tree of merges (folder `agglomerative`)
 
 _kmeans.py         the class; _minibatch.py (and its steps), _bisecting.py, _function.py
@@ -29,17 +33,34 @@ from learnt.cluster._minibatch import MiniBatchKMeans
 from learnt.cluster._plusplus import kmeans_plusplus
 from learnt.cluster.agglomerative._estimator import AgglomerativeClustering
 from learnt.cluster.hdbscan._estimator import HDBSCAN
+from learnt.cluster.mean_shift._bandwidth import estimate_bandwidth
+from learnt.cluster.mean_shift._estimator import MeanShift, mean_shift
+from learnt.cluster.mean_shift._seeds import get_bin_seeds
+from learnt.cluster.optics._estimator import OPTICS
+from learnt.cluster.optics._extraction import cluster_optics_dbscan, cluster_optics_xi
+from learnt.cluster.optics._graph import compute_optics_graph
+from learnt.cluster.spectral._estimator import SpectralClustering, spectral_clustering
 
 __all__ = [
     "DBSCAN",
     "HDBSCAN",
+    "OPTICS",
     "AgglomerativeClustering",
     "BisectingKMeans",
     "ChosenK",
     "KMeans",
+    "MeanShift",
     "MiniBatchKMeans",
+    "SpectralClustering",
     "choose_k",
+    "cluster_optics_dbscan",
+    "cluster_optics_xi",
+    "compute_optics_graph",
     "dbscan",
+    "estimate_bandwidth",
+    "get_bin_seeds",
     "k_means",
     "kmeans_plusplus",
+    "mean_shift",
+    "spectral_clustering",
 ]

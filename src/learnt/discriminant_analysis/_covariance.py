@@ -14,9 +14,8 @@ from learnt.engine.classification.class_labels import encode, in_memory_with
 from learnt.engine.matrices import Route
 from learnt.engine.params import ParameterError, check_number
 from learnt.engine.rows import Block, Rows, as_rows
-from learnt.engine.rows.blocks import widen
 from learnt.engine.validation import check_fit
-from learnt.statistics import Groups, Moments, moments, of_classes
+from learnt.statistics import Groups, Moments, ledoit_wolf_share, moments, of_classes, quartics, shrunk
 
 _ROUNDING = 1e-13  # of a correlation matrix: a smallest eigenvalue that may be none
 
@@ -100,9 +99,10 @@ def covariances(learned: Learned, shrinkage: Any, estimator: Any = None) -> np.n
         codes = to_numpy(learned.groups(_whole(learned.rows)))
         return np.stack([_by(estimator, learned.rows.X[codes == k]) for k in range(learned.n_classes)])
     C = learned.moments.covariance()
-    quartic = _quartics(learned.rows, learned.groups, learned.moments, C) if shrinkage == "auto" else None
-    if quartic is None:
+    if shrinkage != "auto":
         return np.stack([shrunk(one, shrinkage) for one in C])
+    scale = 1.0 / np.stack([_units(np.diag(one)) for one in C])
+    quartic = quartics(learned.rows, learned.moments.mean, scale, learned.groups)
     return np.stack([ledoit_wolf(*parts) for parts in zip(C, learned.moments.weight, quartic)])
 
 
@@ -114,15 +114,7 @@ def total_covariance(learned: Learned, shrinkage: Any, estimator: Any = None) ->
     C = found.covariance()
     if shrinkage != "auto":
         return shrunk(C, shrinkage)
-    one = Moments(np.array([found.weight]), found.mean[None], found.scatter[None], "full")
-    return ledoit_wolf(C, found.weight, _quartics(learned.rows, Groups(1, _together), one, C[None])[0])
-
-
-def shrunk(C: np.ndarray, shrinkage: float | None) -> np.ndarray:
-    """(1 − s) C + s · mean variance · 1."""
-    if not shrinkage:
-        return C
-    return (1.0 - shrinkage) * C + shrinkage * (np.trace(C) / len(C)) * np.eye(len(C))
+    return ledoit_wolf(C, found.weight, quartics(learned.rows, found.mean, 1.0 / _units(np.diag(C))))
 
 
 def ledoit_wolf(C: np.ndarray, weight: float, quartic: float) -> np.ndarray:
@@ -130,37 +122,13 @@ def ledoit_wolf(C: np.ndarray, weight: float, quartic: float) -> np.ndarray:
 
     `quartic` is Σw ‖z‖⁴ of the rows in these units about their mean.
     """
-    d = len(C)
     unit = _units(np.diag(C))
     R = C / np.outer(unit, unit)
-    mean = np.trace(R) / d
-    square = (R**2).sum()
-    delta = (square - 2 * mean * np.trace(R) + d * mean**2) / d
-    beta = min((quartic / weight - square) / (d * weight), delta)
-    share = beta / delta if delta > 0 and beta > 0 else 0.0
-    return shrunk(R, share) * np.outer(unit, unit)
+    return shrunk(R, ledoit_wolf_share(R, weight, quartic)) * np.outer(unit, unit)
 
 
 def _units(variance: np.ndarray) -> np.ndarray:
     return np.sqrt(np.where(variance > 0, variance, 1.0))
-
-
-def _quartics(rows: Rows, groups: Groups, found: Moments, C: np.ndarray) -> np.ndarray:
-    """Σw ‖z‖⁴ of each group, z = (x − mean) / standard deviation."""
-    scale = 1.0 / np.stack([_units(np.diag(one)) for one in C])
-    return to_numpy(rows.sum(_fourth_powers, groups, found.mean, scale)[0])
-
-
-def _fourth_powers(block: Block, groups: Groups, mean: np.ndarray, scale: np.ndarray) -> tuple:
-    X, codes = to_numpy(widen(block.X)), to_numpy(groups(block))
-    w = None if block.w is None else to_numpy(block.w)
-    Z = (X - mean[codes]) * scale[codes]
-    squares = np.einsum("ij,ij->i", Z, Z)
-    return (np.bincount(codes, squares**2 if w is None else w * squares**2, minlength=len(mean)),)
-
-
-def _together(block: Block) -> np.ndarray:
-    return np.zeros(block.X.shape[0], dtype=np.int64)
 
 
 def _whole(rows: Rows) -> Block:

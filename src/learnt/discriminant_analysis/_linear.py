@@ -17,7 +17,6 @@ from learnt.discriminant_analysis._covariance import (
     frequencies,
     learn,
     regularised,
-    shrunk,
     total_covariance,
 )
 from learnt.engine.arrays import to_device_of
@@ -27,6 +26,7 @@ from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.rows import Block, transform
 from learnt.engine.schema import CLASSES, Dims, Schema, choice, count, one_plane_a_class, real
 from learnt.engine.validation import check_predict
+from learnt.statistics import shrunk
 
 SOLVERS = ("svd", "lsqr", "eigen", "gaussian", "fisher", "least_squares")
 DERIVATIONS = ("gaussian", "fisher", "least-squares")

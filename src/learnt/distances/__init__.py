@@ -7,6 +7,7 @@ Neighborhoods      the result of `within`: flat arrays, with as many entries for
 resolve_metric, check_metric, METRIC_NAMES, SPARSE_METRIC_NAMES      resolve and validate the name of a metric
 box_tree                               the boxes of a KD-tree, for other traversals of it
 chosen_algorithm                       the index that was asked for, or the one expected to be quickest
+nearest_graph                          weights of neighbours, symmetric
 dimension_sums                         intrinsic dimension from distances to neighbours
 distance_function                      all distances between two sets of rows, by the name of a metric
 nearest_center, center_distances, center_errors, expanded            few centres, on arrays of any library
@@ -21,6 +22,7 @@ _approximate      by a graph, with its recall
 _precomputed      distances given by the caller
 _choice           algorithm="auto"; _dimension   the intrinsic dimension of points
 _centers          the nearest of few centres; _rounding   rows rounded for products
+_graph            points joined to their nearest
 _select           the k smallest; _neighborhoods   all within a radius; _sort_kernels
 """
 
@@ -34,6 +36,7 @@ from learnt.distances._centers import (
 )
 from learnt.distances._choice import chosen_algorithm
 from learnt.distances._dimension import DimensionSums, dimension_sums
+from learnt.distances._graph import nearest_graph
 from learnt.distances._metrics import METRIC_NAMES, SPARSE_METRIC_NAMES, check_metric, distance_function, resolve_metric
 from learnt.distances._metrics import SAME as SAME_METRICS
 from learnt.distances._neighborhoods import Neighborhoods
@@ -70,6 +73,7 @@ __all__ = [
     "expanded",
     "metric_tree_takes",
     "nearest_center",
+    "nearest_graph",
     "power_root",
     "resolve_metric",
     "round_rows",

@@ -5,6 +5,7 @@
     BaggingClassifier, BaggingRegressor                  one estimator on many random samples of the rows
     RandomForest…, ExtraTrees…                           trees on random rows and columns
     RandomTreesEmbedding                                 a row described by its leaves in random trees
+    IsolationForest                                      outliers: rows that few random cuts part from the others
     AdaBoostClassifier, AdaBoostRegressor                each learner on the rows that were hard so far
     GradientBoosting…, HistGradientBoosting…             trees that follow the slope of a loss
     FunctionalGradientBoosting                           the same with any learner and any loss
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from learnt.ensemble.forest._embedding import RandomTreesEmbedding as RandomTreesEmbedding
     from learnt.ensemble.forest._extra import ExtraTreesClassifier as ExtraTreesClassifier
     from learnt.ensemble.forest._extra import ExtraTreesRegressor as ExtraTreesRegressor
+    from learnt.ensemble.forest._isolation import IsolationForest as IsolationForest
     from learnt.ensemble.forest._random import RandomForestClassifier as RandomForestClassifier
     from learnt.ensemble.forest._random import RandomForestRegressor as RandomForestRegressor
     from learnt.ensemble.gradient_boosting._classifier import GradientBoostingClassifier as GradientBoostingClassifier
@@ -56,6 +58,7 @@ __all__ = [
     "GradientBoostingRegressor",
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",
+    "IsolationForest",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomTreesEmbedding",
@@ -80,6 +83,7 @@ _FILES = {
     "GradientBoostingRegressor": "gradient_boosting._regressor",
     "HistGradientBoostingClassifier": "hist_boosting._classifier",
     "HistGradientBoostingRegressor": "hist_boosting._regressor",
+    "IsolationForest": "forest._isolation",
     "RandomForestClassifier": "forest._random",
     "RandomForestRegressor": "forest._random",
     "RandomTreesEmbedding": "forest._embedding",

@@ -4,6 +4,7 @@ any_array         Cholesky factors and triangular systems in every array library
 decompositions    Eigenvalues and singular values by NumPy, interruptible by Ctrl-C
 exponential       The exponential function for loops over rows: plain arithmetic
 gram              Products of large matrices on all threads
+laplacian         The first eigenvectors of a graph's Laplacian, which embed and cluster its nodes
 log_loss          The log loss of a margin, its slope and its curvature, for compiled loops
 positive          Linear equations with a matrix that is positive definite up to rounding
 pursuit           Orthogonal matching pursuit of many signals: what `linear_model` and `decomposition` share of it

@@ -5,6 +5,7 @@
     joint_means      the means of X and y only
     column_sums      Σw and Σwx only, about 0, so that counts stay integers
     expected_moments of groups that rows have shares in, with other sums of the same pass: an EM step
+    shrunk           covariances moved towards a multiple of the identity; Ledoit and Wolf's share, and OAS's
     gaussians        K Gaussian densities with full, tied, diagonal or spherical covariances; log_densities of rows
 
     m = moments(as_rows(X, codes, w), classes_in_y(3), scatter="full")
@@ -23,7 +24,7 @@ lost however far from 0 the data are.
     _missing  sums without the cells that are NaN                _far_columns   sparse columns far from 0
     _joint    X and y together                                   _gaussians     Gaussian densities of rows
     _expected moments from shares, with other sums of the pass   _bins      rules for the bins of histograms
-    _sigmoid  Platt's scaling of scores to probabilities
+    _sigmoid  Platt's scaling of scores to probabilities         _shrinkage     shares by which covariances shrink
 """
 
 from learnt.statistics._bins import RULES as BIN_RULES
@@ -44,6 +45,7 @@ from learnt.statistics._joint import JointMoments, joint_means, joint_moments, j
 from learnt.statistics._moments import column_sums, moments
 from learnt.statistics._points import far_from_zero
 from learnt.statistics._record import Moments
+from learnt.statistics._shrinkage import ledoit_wolf_share, oas_share, quartics, shrunk
 from learnt.statistics._sigmoid import fit_sigmoid, logistic
 
 __all__ = [
@@ -67,13 +69,17 @@ __all__ = [
     "joint_moments",
     "joint_products",
     "labels_in_y",
+    "ledoit_wolf_share",
     "log_densities",
     "log_determinants",
     "log_sum_exp",
     "logistic",
     "moments",
+    "oas_share",
     "of_classes",
+    "quartics",
     "scott_width",
     "share_sums",
+    "shrunk",
     "sorted_column",
 ]

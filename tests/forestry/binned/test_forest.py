@@ -125,6 +125,7 @@ def grown(X, target, criterion="gini", weights=None, seed=3, **limits):
 
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize(("case", "weighted"), [*((case, False) for case in CASES), *apart(CASES, True)])
+@pytest.mark.sweep
 def test_every_split_is_the_best_there_is(case, limit, weighted):
     X = table(n=150)
     criterion, make = CASES[case]
@@ -213,7 +214,9 @@ def test_random_splits_of_weighted_rows_are_those_of_repeated_rows(case, d):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(("d", "max_features"), [(5, 2), (70, 5), (140, 60)])
+@pytest.mark.parametrize(
+    ("d", "max_features"), [(5, 2), *[pytest.param(*wide, marks=pytest.mark.long) for wide in ((70, 5), (140, 60))]]
+)
 @pytest.mark.parametrize("case", ["two classes", "a number"])
 def test_limits_of_random_splits(case, d, max_features, weighted):
     X = table(n=700, d=d)
@@ -349,7 +352,7 @@ def test_a_tree_of_one_leaf_has_no_importances():
     np.testing.assert_array_equal(grove.value, [[2.0]])
 
 
-@pytest.mark.parametrize("random_splits", [False, True])
+@pytest.mark.parametrize("random_splits", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_long_rows_grow_the_same_tree(random_splits, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 80))

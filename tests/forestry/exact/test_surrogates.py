@@ -93,7 +93,7 @@ def too_good_for_rpart(tree, node, k):
     return found.table_start[k] >= 0 and (1 - found.agreement[k]) * tree.n_node_samples[node] < 1.5
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", [pytest.param(k, marks=[pytest.mark.long] * (k == "car")) for k in EXAMPLES])
 def test_the_tree_of_rpart(name):
     model, X, _, nodes, where = fitted(name)
     tree = model.tree_
@@ -136,6 +136,7 @@ def test_gaps_that_come_later_cost_less_than_half():
     assert lost["surrogate"] < lost["direction"] / 2
 
 
+@pytest.mark.long
 def test_weights_pruning_and_best_first():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(400, 4))
@@ -172,7 +173,7 @@ def test_broken_surrogates_are_refused():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(50, 3))
     for name, position, value in (("feature", 0, 3), ("start", -1, 0), ("table_start", 0, 9), ("table_size", 0, -1)):
-        tree = DecisionTreeRegressor(missing="surrogate", random_state=0).fit(X, X[:, 0] + X[:, 1]).tree_
+        tree = DecisionTreeClassifier(missing="surrogate", random_state=0).fit(X, X[:, 0] + X[:, 1] > 0).tree_
         getattr(tree.surrogates, name)[position] = value
         with pytest.raises(ValueError, match="surrogate"):
             tree.validate()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -191,17 +192,20 @@ class ArrayRows(Rows):
             return parts[0] if len(parts) == 1 else namespace(self.X).concat(parts)
         if self.n_rows <= self.block_size:
             return function(self.block(0, self.n_rows), *state)
-        first = function(self.block(0, self.block_size), *state)
-        out = np.empty((self.n_rows, *first.shape[1:]), dtype=first.dtype)
-        out[: self.block_size] = first
+        out: list[np.ndarray] = []  # the array, once a first block has shown its shape
+        making = threading.Lock()
 
         def fill(lo: int) -> None:
             hi = min(lo + self.block_size, self.n_rows)
-            out[lo:hi] = function(self.block(lo, hi), *state)
+            part = function(self.block(lo, hi), *state)
+            with making:
+                if not out:
+                    out.append(np.empty((self.n_rows, *part.shape[1:]), dtype=part.dtype))
+            out[0][lo:hi] = part
 
-        starts = range(self.block_size, self.n_rows, self.block_size)
+        starts = range(0, self.n_rows, self.block_size)
         run_tasks([partial(fill, lo) for lo in starts], n_jobs=self.n_jobs)
-        return out
+        return out[0]
 
 
 def block_scores(block: Block, coef: Any, intercept: Any) -> Any:

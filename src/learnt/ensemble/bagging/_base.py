@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
-from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from learnt.engine.params import ParameterError, check_flag, check_number, check_verbose
@@ -31,7 +30,7 @@ from learnt.ensemble._common import (
     routing_enabled,
     run_members,
 )
-from learnt.ensemble.forest._sampling import draw_weighted, sample_size
+from learnt.ensemble.forest._sampling import draw_apart, draw_weighted, sample_size
 
 _SEEDS = np.iinfo(np.int32).max
 _GRAIN = 1 << 13
@@ -264,7 +263,7 @@ class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
 def _indices(random: np.random.RandomState, replace: bool, population: int, size: int) -> np.ndarray:
     if replace:
         return random.randint(0, population, size)
-    return sample_without_replacement(population, size, random_state=random)
+    return draw_apart(random, population, size)
 
 
 def _takes_weights(estimator: Any) -> bool:

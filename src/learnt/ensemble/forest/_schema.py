@@ -24,7 +24,7 @@ from learnt.forestry import Grove
 from learnt.forestry.schema import OUTPUT_CLASSES, categories_check, classes_of_outputs, numbers_of_outputs
 
 
-def _grove(value: Any, dims: Dims) -> str | None:
+def grove_check(value: Any, dims: Dims) -> str | None:
     """Trees over the d columns; that their arrays fit each other is checked when they are put together."""
     if type(value) is not Grove:
         return "is not a grove"
@@ -48,7 +48,7 @@ def _leaf_samples(value: Any, dims: Dims) -> str | None:
     return None if fits else "has other targets than leaves"
 
 
-def _sample(value: Any, dims: Dims) -> str | None:
+def sample_check(value: Any, dims: Dims) -> str | None:
     """Rows are numbered in 32 bits."""
     rows, sizes = count(1, 2**31 - 1, name="n"), count(1, 2**31 - 1)
     return fields(n=rows, size=anyof(none, sizes), weights=anyof(none, real("n", low=0)))(value, {})
@@ -70,10 +70,10 @@ def _numbers_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
 _shared: dict[str, Check] = {
     "n_features_in_": count(1, name="d"),
     "n_outputs_": count(1),
-    "grove_": _grove,
+    "grove_": grove_check,
     "seeds_": integers("t", below=2**32),
     "_importance_sum": real("d", low=-1e-6),
-    "_sample": _sample,
+    "_sample": sample_check,
     "_categories": anyof(none, categories_check),
 }
 _score: dict[str, Check] = {"oob_score_": number(finite=False)}

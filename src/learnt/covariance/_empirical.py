@@ -1,0 +1,170 @@
+"""The covariance of the rows as they are, and what every model of a covariance does."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.linalg import svdvals
+from sklearn.utils.validation import check_is_fitted
+
+from learnt.covariance._gauss import inverse, log_likelihood, square_distances
+from learnt.covariance._sample import Sample, checked_table, sample
+from learnt.engine.arrays import to_device_of
+from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.params import ParameterError, check_flag
+from learnt.engine.rows import as_rows
+from learnt.engine.schema import FEATURES, Check, Schema, anyof, none, real
+from learnt.engine.threads import single_blas
+from learnt.engine.validation import NOT_FITTED, check_fit, check_predict
+
+# What all models of this room hold.
+STATE: dict[str, Check] = {
+    **FEATURES,
+    "location_": real("d"),
+    "covariance_": real("d", "d"),
+    "precision_": anyof(none, real("d", "d")),
+}
+
+
+def empirical_covariance(X: Any, *, assume_centered: bool = False) -> np.ndarray:
+    """The covariance of the rows, divided by their number: the normal law of largest likelihood.
+
+        S = Σ (x − m)(x − m)ᵀ / n,      m the mean, or 0 where `assume_centered`
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+    assume_centered : bool, default=False
+        Whether the mean is known to be 0.
+
+    Returns
+    -------
+    array of shape (n_features, n_features)
+
+    Examples
+    --------
+    >>> empirical_covariance([[0.0, 0.0], [2.0, 4.0]]).tolist()
+    [[1.0, 2.0], [2.0, 4.0]]
+    """
+    name = "empirical_covariance"
+    return sample(checked_table(X, name, one_row=True), assume_centered, name).covariance
+
+
+class EmpiricalCovariance(Estimator):
+    """The covariance of the rows, divided by their number: the normal law of largest likelihood.
+
+        m = Σ x / n,      S = Σ (x − m)(x − m)ᵀ / n
+
+    Rows are read once, from an array, a file, a Dask collection or a device.
+
+    Parameters
+    ----------
+    store_precision : bool, default=True
+        Whether the inverse of the covariance is kept.
+    assume_centered : bool, default=False
+        Whether the mean is known to be 0.
+
+    Attributes
+    ----------
+    location_ : array of shape (n_features,)
+        The mean, or 0.
+    covariance_ : array of shape (n_features, n_features)
+    precision_ : array of shape (n_features, n_features) or None
+        The inverse of the covariance; the pseudo-inverse where it is singular.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> model = EmpiricalCovariance().fit([[0.0, 1.0], [2.0, 1.0], [0.0, 3.0], [2.0, 3.0]])
+    >>> model.covariance_.tolist(), model.mahalanobis([[3.0, 2.0]]).tolist()
+    ([[1.0, 0.0], [0.0, 1.0]], [4.0])
+    """
+
+    __learnt_schema__ = Schema(state=STATE)
+    __learnt_takes__ = Takes(tensors=True, lazy=True)
+    __learnt_trial__ = Trial()
+
+    def __init__(self, *, store_precision=True, assume_centered=False):
+        self.store_precision = store_precision
+        self.assume_centered = assume_centered
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Estimate the covariance of X; y is not used."""
+        check_flag(self, "store_precision", "assume_centered")
+        self._check_others()
+        X = check_fit(self, X).X
+        found = sample(X, self.assume_centered, type(self).__name__)
+        self._set(found.location, self._estimate(found))
+        return self
+
+    def _check_others(self) -> None: ...
+
+    def _estimate(self, found: Sample) -> np.ndarray:
+        """The covariance that the class makes of the sample's."""
+        return found.covariance
+
+    def _set(self, location: np.ndarray, covariance: np.ndarray, precision: np.ndarray | None = None) -> None:
+        self.location_, self.covariance_ = location, covariance
+        self.precision_ = None
+        if self.store_precision:
+            self.precision_ = inverse(covariance) if precision is None else precision
+
+    def get_precision(self) -> np.ndarray:
+        """The inverse of the covariance, whether it was kept or not."""
+        check_is_fitted(self, msg=NOT_FITTED)
+        return inverse(self.covariance_) if self.precision_ is None else self.precision_
+
+    def mahalanobis(self, X: Any) -> Any:
+        """(x − location)ᵀ precision (x − location) of each row: the square distance in units of the covariance."""
+        X = check_predict(self, X)
+        location, precision = to_device_of(self.location_, X), to_device_of(self.get_precision(), X)
+        return as_rows(X).map(square_distances, location, precision)
+
+    def score(self, X_test: Any, y: Any = None) -> float:
+        """The mean log density of rows under the normal law with this location and covariance; y is not used."""
+        X = check_predict(self, X_test)
+        found = sample(X, False, type(self).__name__, quiet=True)
+        off = found.location - self.location_
+        return log_likelihood(found.covariance + np.outer(off, off), self.get_precision())
+
+    def error_norm(self, comp_cov: Any, norm: str = "frobenius", scaling: bool = True, squared: bool = True) -> float:
+        """How far another covariance is from this one.
+
+        Parameters
+        ----------
+        comp_cov : array of shape (n_features, n_features)
+        norm : {"frobenius", "spectral"}, default="frobenius"
+            The root of the sum of squares of the difference, or its largest singular value.
+        scaling : bool, default=True
+            Whether the square norm is divided by the number of features.
+        squared : bool, default=True
+            Whether the square of the norm is given.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self, msg=NOT_FITTED)
+        other = np.asarray(comp_cov, dtype=np.float64)
+        if other.shape != self.covariance_.shape:
+            raise ValueError(
+                f"comp_cov has the shape {other.shape}, and error_norm compares it with one of "
+                f"{self.covariance_.shape}."
+            )
+        error = other - self.covariance_
+        if norm == "frobenius":
+            square = float((error**2).sum())
+        elif norm == "spectral":
+            with single_blas():
+                square = float(svdvals(error)[0] ** 2)
+        else:
+            raise _UnknownNorm(f"norm must be 'spectral' or 'frobenius' in error_norm. Got {norm!r} instead.")
+        square = square / len(error) if scaling else square
+        return square if squared else math.sqrt(square)
+
+
+class _UnknownNorm(ParameterError, NotImplementedError):
+    """scikit-learn raises NotImplementedError here."""
