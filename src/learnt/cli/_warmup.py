@@ -18,10 +18,13 @@ from learnt.engine.estimator import Settings, acceptable, warmup_of
 from learnt.engine.kernel import cache as kernel_cache
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.random import generator
+from learnt.engine.rows import as_rows
 from learnt.engine.threads import thread_count
 from learnt.persistence._registry import estimators, resolve
+from learnt.statistics import moments
 
 METRICS = ("accuracy_score", "confusion_matrix", "roc_auc_score", "log_loss")
+SUMS = "moments"  # of many rows: what least squares and principal components fit from
 ROWS, COLUMNS = 2000, 8
 SPARSE_ROWS, SPARSE_COLUMNS = 3000, 5000
 
@@ -48,7 +51,7 @@ def run_warmup(*, clear: bool) -> int:
 
 def warm(processes: int = 1) -> list[tuple[str, str]]:
     """Fit everything once, shared among processes; returns what failed and why."""
-    jobs = sorted(estimators(), key=_heaviest_first) + list(METRICS)
+    jobs = sorted(estimators(), key=_heaviest_first) + [*METRICS, SUMS]
     failed: list[tuple[str, str]] = []
     with bar("compiling", len(jobs)) as advance:
         if processes == 1:
@@ -71,12 +74,15 @@ def _heaviest_first(path: str) -> tuple[bool, str]:
 
 
 def warm_one(name: str) -> list[tuple[str, str]]:
-    """Fit one estimator in all ways listed for it, or measure one metric; returns what failed and why."""
+    """Fit one estimator in all ways listed for it, or measure one metric, or sum; returns what failed and why."""
     failed = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if name in METRICS:
             _measure(name, _data(np.float64)[1]["two classes"])
+            return []
+        if name == SUMS:
+            moments(as_rows(np.zeros((3000, 300))), scatter="full")
             return []
         dense, thin = [_data(np.float64), _data(np.float32)], [_sparse_data()]
         for target, settings, is_sparse in warmup_of(resolve(name)):

@@ -13,6 +13,8 @@ from learnt.engine.rows.blocks import Block, as_columns, widen
 from learnt.engine.threads import single_blas
 from learnt.linalg.gram import by_tiles
 from learnt.linalg.gram import gram as tiled_gram
+from learnt.linalg.scatter import scatter, worth_compiling
+from learnt.statistics._dense import takes_compiled
 from learnt.statistics._far_columns import with_far_columns
 from learnt.statistics._points import far_from_zero
 from learnt.statistics._record import FULL, Moments
@@ -50,13 +52,16 @@ def joint_moments(rows: Rows, center: bool = True) -> JointMoments:
 
 def _moments(rows: Rows, center: bool) -> JointMoments:
     x0, y0 = _provisional_means(rows) if center else (None, None)
-    no_shift = sparse.issparse(rows.head(1).X)  # zeros that are not stored cannot be shifted
+    head = rows.head(1)
+    no_shift = sparse.issparse(head.X)  # zeros that are not stored cannot be shifted
+    compiled = worth_compiling(rows.n_rows if rows.in_memory else np.inf, rows.n_features)
+    compiled = compiled and as_columns(head.y).shape[1] <= _FEW_TARGETS
     for _ in range(_PASSES):
         if x0 is None and by_tiles(rows):
             total, joint, sy = rows.sum(joint_sums, x0, y0)
             gram = tiled_gram(rows.X.T)
         else:
-            total, joint, sy, gram = rows.sum(joint_products, x0, y0)
+            total, joint, sy, gram = rows.sum(joint_products, x0, y0, compiled)
         total, joint, sy, gram = float(total), to_numpy(joint), to_numpy(sy), to_numpy(gram)
         sx, cross = joint[:, 0], joint[:, 1:]
         if not center:
@@ -94,12 +99,17 @@ def _provisional_means(rows: Rows) -> tuple[Any, Any]:
     return (mean if far_from_zero(mean, X) else None), y0
 
 
-def joint_products(block: Block, x0: Any, y0: Any) -> tuple:
-    """The sums of `joint_sums`, and Σw(x−x₀)(x−x₀)ᵀ.
+def joint_products(block: Block, x0: Any, y0: Any, compiled: bool = False) -> tuple:
+    """The sums of `joint_sums`, and Σw(x−x₀)(x−x₀)ᵀ; with `compiled` in one pass over float64 rows of NumPy.
 
     Products are in float64 whatever the data: squaring a float32 matrix squares its condition number too.
     """
     w = None if block.w is None else widen(block.w)
+    if compiled and takes_compiled(block):
+        d, Y = block.X.shape[1], as_columns(block.y)
+        first, S = scatter(block.X, x0, w, Y, y0)
+        weight = block.X.shape[0] if w is None else w.sum()
+        return weight, np.column_stack([first[:d], S[:d, d:]]), first[d:], S[:d, :d]
     if sparse.issparse(block.X):
         X = widen(block.X)
         weighted = X if w is None else sparse.diags_array(w) @ X

@@ -21,7 +21,8 @@ from learnt.engine.rows import ArrayRows, Rows
 from learnt.engine.rows.blocks import COMPILED_CELLS, Block
 from learnt.engine.rows.seen_rows import MappedRows
 from learnt.linalg.gram import by_tiles, gram
-from learnt.statistics._dense import dense_sums
+from learnt.linalg.scatter import worth_compiling
+from learnt.statistics._dense import compiled_sums, dense_sums, takes_compiled
 from learnt.statistics._far_columns import with_far_columns
 from learnt.statistics._grouped import class_sums, share_sums
 from learnt.statistics._groups import Groups, as_groups
@@ -78,8 +79,9 @@ def moments(
            [0.]]), kind='diagonal')
     """
     groups = as_groups(by)
-    plan = Plan(scatter, groups, missing, groups is not None and scatter == DIAGONAL and _worth_compiling(rows))
+    plan = Plan(scatter, groups, missing)
     _check(plan)
+    plan = plan._replace(compiled=_worth_compiling(rows, plan))
     with np.errstate(all="ignore"):  # what is not finite shows in the moments
         return _passes(_few_parts(rows, plan), plan, about, shared_scale)
 
@@ -136,6 +138,8 @@ def block_sums(block: Block, plan: Plan, point: Any) -> tuple:
         if missing:
             return sums_of_present_cells(block, point)
         if groups is None:
+            if compiled and takes_compiled(block):
+                return compiled_sums(block, point)
             return (sparse_sums if sparse.issparse(block.X) else dense_sums)(block, point, scatter)
         member = groups(block)
         if sparse.issparse(block.X):
@@ -160,8 +164,17 @@ def _check(plan: Plan) -> None:
         raise ValueError("missing=True leaves cells out column by column; ask for scatter='diagonal' without groups.")
 
 
-def _worth_compiling(rows: Rows) -> bool:
+def _worth_compiling(rows: Rows, plan: Plan) -> bool:
     """Whether compiled code pays: enough cells, or an unknown number of them, and a compiler."""
+    if plan.groups is None:
+        n_rows = rows.n_rows if rows.in_memory else np.inf
+        return (
+            plan.scatter == FULL
+            and rows.route in (Route.DENSE, Route.BLOCKS)
+            and worth_compiling(n_rows, rows.n_features)
+        )
+    if plan.scatter != DIAGONAL:
+        return False
     if rows.in_memory and (rows.route is not Route.DENSE or rows.n_stored < COMPILED_CELLS):
         return False
     return compilation_enabled()  # tested last, since it imports Numba
