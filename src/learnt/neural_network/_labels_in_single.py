@@ -8,9 +8,11 @@ vector of length e. The outputs hW + b of that layer are then wrong by a vector 
 
 and each single output by at most ‖w‖ e + (k + 4) u (‖w‖ ‖h‖ + |b|), w its column of W, both to first order in u;
 (k + 4) counts the rounding of h, of W, the k products and sums, and b. ‖W‖₂ ≤ ‖(WᵀW)²‖_F^¼. All activations here have
-slopes of at most one, and add a few u of their own. From layer to layer this is one constant plus a slope times ‖h‖ of
-each layer, both of the weights alone. Rows whose two largest outputs are closer than twice the bound (one
-output: closer to zero than the bound) are computed again in double precision, so that labels are the same.
+slopes of at most one, and add a few u of their own. Lengths need no pass over the rows of each layer: ‖h‖ is at most
+√k behind tanh and the logistic function, and else ‖W‖₂ ‖h'‖ + ‖b‖ of the inputs h' of the layer before. So the error of
+an output is at most a constant plus a slope times the length of x, both of the weights alone. Rows whose two largest
+outputs are closer than twice that (one output: closer to zero than that) are computed again in double precision, so
+that labels are the same.
 """
 
 from __future__ import annotations
@@ -38,8 +40,8 @@ class Single(NamedTuple):
 
     weights: list[np.ndarray]  # the intercept is the last row
     constant: float
-    slopes: list[float]  # of each layer, what a unit of the length of its inputs adds to the bound
-    limits: list[float]  # of each layer, the length of inputs from which sums may overflow
+    slope: float  # what a unit of the length of x adds to the bound
+    limit: float  # the length of x from which sums may overflow
 
 
 def labels_in_single(
@@ -77,26 +79,51 @@ def applies(X: np.ndarray, coefs: Sequence[np.ndarray]) -> bool:
 
 
 def in_single(coefs: Sequence[np.ndarray], intercepts: Sequence[np.ndarray], activation: str) -> Single:
-    constant, slopes, limits = 0.0, [], []
     inexact = 0.0 if activation in ("relu", "identity") else _ACTIVATION
+    bounded = activation in ("tanh", "logistic", "sigmoid")
+    layers = []
     with np.errstate(over="ignore", invalid="ignore"):
-        passed_on = 1.0  # how much longer an error behind this layer is at the end
-        for i, W in reversed(list(enumerate(coefs))):
-            b, k = intercepts[i], len(W)
-            passed_on *= _SAFETY
+        for i, (W, b) in enumerate(zip(coefs, intercepts)):
             if i == len(coefs) - 1:  # each output by itself
-                size = grows = float(np.sqrt(np.einsum("ij,ij->j", W, W).max())) + _TINY
-                shift = float(np.abs(b).max())
+                size = spread = float(np.sqrt(np.einsum("ij,ij->j", W, W).max())) + _TINY
+                layers.append(_Layer(len(W), size, spread, float(np.abs(b).max())))
             else:
-                size, shift = float(np.linalg.norm(W)) + _TINY, float(np.linalg.norm(b))
-                grows = size * _stretch(W / size) if i else 0.0  # X has no error
-            before = inexact * grows  # the error of the activation of a unit
-            slopes.append(passed_on * ((k + 4) * _U * size + before))
-            constant += passed_on * ((k + 4) * _U * shift + _TINY * _U + before * np.sqrt(k))
-            limits.append((_HUGE - shift) / size)
-            passed_on *= grows
+                size = float(np.linalg.norm(W)) + _TINY
+                layers.append(_Layer(len(W), size, size * _stretch(W / size), float(np.linalg.norm(b))))
+        constant, slope, limit = 0.0, 0.0, np.inf
+        length = _Length(0.0, 1.0)  # of the inputs of a layer: a constant and a multiple of the length of x
+        for i, (k, size, spread, shift) in enumerate(layers):
+            passed_on = _SAFETY ** (len(layers) - i) * float(np.prod([later.spread for later in layers[i + 1 :]]))
+            before = inexact * spread if i else 0.0  # the error of the activation of a unit; X has none
+            rate = passed_on * ((k + 4) * _U * size + before)
+            constant += passed_on * ((k + 4) * _U * shift + _TINY * _U + before * np.sqrt(k)) + rate * length.constant
+            slope += rate * length.multiple
+            limit = min(limit, length.reaches((_HUGE - shift) / size))
+            grown = _Length(spread * length.constant + shift, spread * length.multiple)
+            length = _Length(_SAFETY * np.sqrt(len(intercepts[i])), 0.0) if bounded else grown
         weights = [with_intercept(W, b, np.float32) for W, b in zip(coefs, intercepts)]
-    return Single(weights, constant, slopes[::-1], limits[::-1])
+    return Single(weights, constant, slope, limit)
+
+
+class _Layer(NamedTuple):
+    inputs: int
+    size: float  # ‖W‖_F, or of the last layer its longest column
+    spread: float  # at least ‖W‖₂, or the same
+    shift: float  # ‖b‖
+
+
+class _Length(NamedTuple):
+    """constant + multiple · ‖x‖."""
+
+    constant: float
+    multiple: float
+
+    def reaches(self, limit: float) -> float:
+        """The length of x at which this may be `limit`."""
+        room = limit / _SAFETY - self.constant
+        if not room > 0:
+            return 0.0
+        return room / self.multiple if self.multiple > 0 else np.inf
 
 
 def _stretch(unit: np.ndarray) -> float:
@@ -113,13 +140,14 @@ def _outputs(X: np.ndarray, net: Single, activation: str, memory: Memory) -> tup
     value beyond single precision is infinite.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        bound = np.full(len(X), net.constant)
-        for h, slope, limit in zip(memory.inputs(X, activation), net.slopes, net.limits):
-            lengths = _lengths(h[:, :-1])
-            if not lengths.max() < limit:
-                lengths[~(lengths < limit)] = np.inf
-            bound += slope * lengths
-        return net.weights[-1].T @ h.T, bound
+        layers = memory.inputs(X, activation)
+        last = next(layers)
+        lengths = _lengths(last[:, :-1])
+        if not lengths.max() < net.limit:
+            lengths[~(lengths < net.limit)] = np.inf
+        for following in layers:
+            last = following
+        return net.weights[-1].T @ last.T, net.constant + net.slope * lengths
 
 
 def _lengths(h: np.ndarray) -> np.ndarray:
