@@ -12,6 +12,7 @@ From about 500 columns on BLAS is as quick.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ def scatter(X: np.ndarray, x0: Any = None, w: Any = None, Y: Any = None, y0: Any
     """
     n, d = X.shape
     k = 0 if Y is None else Y.shape[1]
-    lanes = vector_lanes()
+    lanes = _lanes_here()
     width = -(-(d + k) // lanes) * lanes
     roots = np.empty(0) if w is None else np.sqrt(np.ascontiguousarray(w, dtype=np.float64))
     targets = np.empty((n, 0)) if Y is None else _doubles(Y)
@@ -75,6 +76,9 @@ def vector_lanes() -> int:
     except ImportError:  # no Numba: any number will do
         return 4
     return 8 if binding.get_host_cpu_features().get("avx512f", False) else 4
+
+
+_lanes_here = cache(vector_lanes)  # LLVM takes a quarter of a millisecond to name the processor's features
 
 
 @kernel
