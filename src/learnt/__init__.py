@@ -7,7 +7,7 @@ The house, from the ground up; imports only go down:
     linear_model naive_bayes neighbors       estimators
     cluster mixture manifold decomposition density preprocessing baseline svm inverse tree ensemble
     discriminant_analysis bayes kernel_ridge kernel_approximation gaussian_process neural_network random_projection
-    covariance
+    covariance cross_decomposition
     calibration                              scores turned into probabilities
     model_selection diagnosis plots          judging models
     persistence                              model files: data, never code
@@ -34,6 +34,7 @@ _ESTIMATORS = (
     "calibration",
     "cluster",
     "covariance",
+    "cross_decomposition",
     "decomposition",
     "density",
     "discriminant_analysis",

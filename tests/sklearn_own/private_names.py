@@ -98,6 +98,13 @@ def put_on_decomposition(decomposition):
     decomposition.NMF._n_components = property(lambda self: self.n_components_)
 
 
+def put_on_cross_decomposition(cross_decomposition):
+    """The scores of the rows, public here."""
+    for name in ("CCA", "PLSCanonical", "PLSRegression"):
+        cls = getattr(cross_decomposition, name)
+        cls._x_scores, cls._y_scores = property(lambda self: self.x_scores_), property(lambda self: self.y_scores_)
+
+
 def _num_combinations(n_features, min_degree, max_degree, interaction_only, include_bias):
     degrees = range(max(1, min_degree), max_degree + 1)
     return int(include_bias) + sum(count_terms(n_features, degree, interaction_only) for degree in degrees)
