@@ -8,7 +8,7 @@ The house, from the ground up; imports only go down:
     cluster mixture manifold decomposition density preprocessing baseline svm inverse tree ensemble
     discriminant_analysis bayes kernel_ridge kernel_approximation gaussian_process neural_network random_projection
     covariance cross_decomposition
-    calibration                              scores turned into probabilities
+    calibration semi_supervised              scores turned into probabilities
     model_selection diagnosis plots          judging models
     persistence                              model files: data, never code
     distributed                              networks trained by several processes
@@ -51,6 +51,7 @@ _ESTIMATORS = (
     "neural_network",
     "preprocessing",
     "random_projection",
+    "semi_supervised",
     "svm",
     "tree",
 )

@@ -42,6 +42,7 @@ class PLSCanonical(PartialLeastSquares):
     --------
     >>> X = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [2.0, 2.0, 2.0], [2.0, 5.0, 4.0]]
     >>> y = [[0.1, -0.2], [0.9, 1.1], [6.2, 5.9], [11.9, 12.3]]
+    >>> import numpy as np
     >>> t, u = PLSCanonical(n_components=1).fit_transform(X, y)
     >>> bool(np.corrcoef(t.T, u.T)[0, 1] > 0.98)
     True
@@ -84,6 +85,7 @@ intercept_, x_mean_, x_std_, y_mean_, y_std_, n_iter_, n_features_in_, feature_n
     --------
     >>> X = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [2.0, 2.0, 2.0], [3.0, 5.0, 4.0]]
     >>> y = [[0.1, -0.2], [0.9, 1.1], [6.2, 5.9], [11.9, 12.3]]
+    >>> import numpy as np
     >>> t, u = CCA(n_components=1).fit_transform(X, y)
     >>> np.corrcoef(t.T, u.T)[0, 1].round(2)
     np.float64(1.0)

@@ -45,6 +45,7 @@ class PLSSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     --------
     >>> X = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [2.0, 2.0, 2.0], [2.0, 5.0, 4.0]]
     >>> y = [[0.1, -0.2], [0.9, 1.1], [6.2, 5.9], [11.9, 12.3]]
+    >>> import numpy as np
     >>> t, u = PLSSVD(n_components=1).fit_transform(X, y)
     >>> np.cov(t.T, u.T)[0, 1].round(2)
     np.float64(2.28)
