@@ -7,8 +7,8 @@ The house, from the ground up; imports only go down:
     linear_model naive_bayes neighbors       estimators
     cluster mixture manifold decomposition density preprocessing baseline svm inverse tree ensemble
     discriminant_analysis bayes kernel_ridge kernel_approximation gaussian_process neural_network random_projection
-    covariance
-    calibration                              scores turned into probabilities
+    covariance cross_decomposition
+    calibration semi_supervised              scores turned into probabilities
     model_selection diagnosis plots          judging models
     persistence                              model files: data, never code
     distributed                              networks trained by several processes
@@ -34,6 +34,7 @@ _ESTIMATORS = (
     "calibration",
     "cluster",
     "covariance",
+    "cross_decomposition",
     "decomposition",
     "density",
     "discriminant_analysis",
@@ -50,6 +51,7 @@ _ESTIMATORS = (
     "neural_network",
     "preprocessing",
     "random_projection",
+    "semi_supervised",
     "svm",
     "tree",
 )

@@ -21,6 +21,7 @@ from learnt.neighbors.metric._kernels import stochastic_neighbors
 from learnt.neighbors.metric._pairs import PairsObjective
 from learnt.neural_network.training import LogisticOutput, SoftmaxOutput
 from learnt.preprocessing._feature_maps import count_terms
+from learnt.semi_supervised._affinity import all_weights, search_of, weights_of_unlabelled
 from learnt.statistics import moments
 
 
@@ -96,6 +97,34 @@ def put_on_naive_bayes(naive_bayes):
 def put_on_decomposition(decomposition):
     """The number of components that was found, public here."""
     decomposition.NMF._n_components = property(lambda self: self.n_components_)
+
+
+def put_on_cross_decomposition(cross_decomposition):
+    """The scores of the rows, public here."""
+    for name in ("CCA", "PLSCanonical", "PLSRegression"):
+        cls = getattr(cross_decomposition, name)
+        cls._x_scores, cls._y_scores = property(lambda self: self.x_scores_), property(lambda self: self.y_scores_)
+
+
+def _rows_of_weights(self):
+    search = search_of(self.X_, self.n_neighbors, None) if self.kernel == "knn" else None
+    nobody = np.zeros(self.X_.shape[0], dtype=bool)
+    W = weights_of_unlabelled(self, self.X_, search, nobody, np.zeros((0, 1)))[0]
+    return W / W.sum(axis=1)[:, None]
+
+
+def _normalised_weights(self):
+    search = search_of(self.X_, self.n_neighbors, None) if self.kernel == "knn" else None
+    W = all_weights(self, self.X_, search)
+    roots = np.sqrt(W.sum(axis=0))
+    return W / roots / roots[:, None]
+
+
+def put_on_semi_supervised(semi_supervised, theirs):
+    """The graph as a matrix, of which ours only keep what they need."""
+    semi_supervised.LabelPropagation._build_graph = _rows_of_weights
+    semi_supervised.LabelSpreading._build_graph = _normalised_weights
+    theirs.LabelPropagation, theirs.LabelSpreading = semi_supervised.LabelPropagation, semi_supervised.LabelSpreading
 
 
 def _num_combinations(n_features, min_degree, max_degree, interaction_only, include_bias):

@@ -104,6 +104,8 @@ ROOMS = {
         "oas",
         "shrunk_covariance",
     ],
+    "cross_decomposition": ["CCA", "PLSCanonical", "PLSRegression", "PLSSVD"],
+    "semi_supervised": ["LabelPropagation", "LabelSpreading", "SelfTrainingClassifier"],
     "manifold": [
         "ClassicalMDS",
         "Isomap",
@@ -257,6 +259,9 @@ TESTS = [
     "sklearn.covariance.tests.test_elliptic_envelope",
     "sklearn.covariance.tests.test_graphical_lasso",
     "sklearn.covariance.tests.test_robust_covariance",
+    "sklearn.cross_decomposition.tests.test_pls",
+    "sklearn.semi_supervised.tests.test_label_propagation",
+    "sklearn.semi_supervised.tests.test_self_training",
     "sklearn.tests.test_random_projection",
     "sklearn.manifold.tests.test_t_sne",
     "sklearn.manifold.tests.test_isomap",
@@ -342,6 +347,11 @@ private_names.put_on(importlib.import_module("learnt.ensemble"))
 private_names.put_on_neighbors(importlib.import_module("sklearn.neighbors._base"))
 private_names.put_on_clusters(importlib.import_module("learnt.cluster"))
 private_names.put_on_decomposition(importlib.import_module("learnt.decomposition"))
+private_names.put_on_cross_decomposition(importlib.import_module("learnt.cross_decomposition"))
+private_names.put_on_semi_supervised(
+    importlib.import_module("learnt.semi_supervised"),
+    importlib.import_module("sklearn.semi_supervised._label_propagation"),
+)
 private_names.put_on_naive_bayes(importlib.import_module("learnt.naive_bayes"))
 private_names.put_on_networks(importlib.import_module("learnt.neural_network"))
 private_names.put_on_mixture(importlib.import_module("learnt.mixture"))
