@@ -10,8 +10,8 @@ import sys
 import warnings
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
+from learnt.exceptions import ConvergenceWarning
 from learnt.neural_network import MLPClassifier
 
 rng = np.random.default_rng(0)

@@ -7,8 +7,8 @@ first layer makes of it, kernel by kernel.
 
 import numpy as np
 from pieces.png import write_png
-from sklearn.datasets import load_digits
 
+from learnt.datasets import load_digits
 from learnt.model_selection import train_test_split
 from learnt.neural_network import Conv, ConvNetClassifier, Dense, Dropout, Flatten, MaxPool
 

@@ -4,8 +4,8 @@ Writes flower_tree.svg and disease_tree.svg to the current folder: open them in 
 """
 
 import numpy as np
-from sklearn.datasets import load_diabetes, load_iris
 
+from learnt.datasets import load_diabetes, load_iris
 from learnt.tree import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,

@@ -4,9 +4,9 @@ With signs x̃ = 2x − 1 the product x̃₁x̃₂ is −1 exactly where one of 
 """
 
 import numpy as np
-from sklearn.pipeline import make_pipeline
 
 from learnt.linear_model import LinearRegression
+from learnt.pipeline import make_pipeline
 from learnt.preprocessing import FunctionFeatures, PolynomialFeatures
 
 
