@@ -126,6 +126,7 @@ ROOMS = {
         "RBFSampler",
         "SkewedChi2Sampler",
     ],
+    "impute": ["IterativeImputer", "KNNImputer"],
     "kernel_ridge": ["KernelRidge"],
     "naive_bayes": ["BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB"],
     "cluster": [
@@ -271,6 +272,9 @@ TESTS = [
     "sklearn.manifold.tests.test_spectral_embedding",
     "sklearn.cluster.tests.test_spectral",
     "sklearn.tests.test_kernel_ridge",
+    "sklearn.impute.tests.test_impute",
+    "sklearn.impute.tests.test_knn",
+    "sklearn.impute.tests.test_common",
     "sklearn.ensemble.tests.test_forest",
     "sklearn.ensemble.tests.test_iforest",
     "sklearn.linear_model.tests.test_base",
@@ -338,6 +342,7 @@ TESTS = [
     "sklearn.ensemble._hist_gradient_boosting.tests.test_warm_start",
 ]
 
+importlib.import_module("sklearn.experimental.enable_iterative_imputer")  # once: it puts scikit-learn's class there
 importlib.import_module("sklearn.ensemble")  # its classes are made from the trees' own parameters
 for room, names in ROOMS.items():
     theirs, ours = importlib.import_module(f"sklearn.{room}"), importlib.import_module(f"learnt.{room}")

@@ -80,6 +80,7 @@ RECORDS: dict[str, tuple[str, ...]] = {
     "learnt.forestry.Surrogates": SURROGATE_FIELDS,
     "learnt.forestry.Grove": GROVE_FIELDS,
     "learnt.forestry.Tree": TREE_FIELDS,
+    "learnt.impute.ImputerTriplet": ("feat_idx", "neighbor_feat_idx", "estimator"),
     **{name: tuple(fields) for name, fields in (KERNELS | NETWORK_LAYERS).items()},
     "sklearn.compose.make_column_selector": ("pattern", "dtype_include", "dtype_exclude"),
     "sklearn.model_selection.GroupKFold": ("n_splits", "shuffle", "random_state"),
