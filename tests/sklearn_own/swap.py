@@ -139,6 +139,7 @@ ROOMS = {
         "dbscan",
         "AgglomerativeClustering",
         "BisectingKMeans",
+        "FeatureAgglomeration",
         "KMeans",
         "SpectralClustering",
         "spectral_clustering",
@@ -148,7 +149,9 @@ ROOMS = {
         "get_bin_seeds",
         "k_means",
         "kmeans_plusplus",
+        "linkage_tree",
         "mean_shift",
+        "ward_tree",
     ],
     "metrics": [
         "accuracy_score",
@@ -313,6 +316,7 @@ TESTS = [
     "sklearn.mixture.tests.test_bayesian_mixture",
     "sklearn.mixture.tests.test_gaussian_mixture",
     "sklearn.mixture.tests.test_mixture",
+    "sklearn.cluster.tests.test_feature_agglomeration",
     "sklearn.cluster.tests.test_hierarchical",
     "sklearn.neighbors.tests.test_nearest_centroid",
     "sklearn.cluster.tests.test_bisect_k_means",
@@ -351,6 +355,7 @@ for room, names in ROOMS.items():
 private_names.put_on(importlib.import_module("learnt.ensemble"))
 private_names.put_on_neighbors(importlib.import_module("sklearn.neighbors._base"))
 private_names.put_on_clusters(importlib.import_module("learnt.cluster"))
+private_names.put_on_trees(importlib.import_module("sklearn.cluster._agglomerative"))
 private_names.put_on_decomposition(importlib.import_module("learnt.decomposition"))
 private_names.put_on_cross_decomposition(importlib.import_module("learnt.cross_decomposition"))
 private_names.put_on_semi_supervised(

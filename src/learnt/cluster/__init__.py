@@ -11,7 +11,8 @@ MeanShift, mean_shift        peaks of the density (folder `mean_shift`); estimat
 OPTICS                       dense rows at every density, from one order (folder `optics`); compute_optics_graph,
                              cluster_optics_xi, cluster_optics_dbscan
 SpectralClustering           cuts of a graph of rows (folder `spectral`); spectral_clustering
-AgglomerativeClustering      a tree of merges (folder `agglomerative`)
+AgglomerativeClustering      a tree of merges (folder `agglomerative`); FeatureAgglomeration, of columns;
+                             ward_tree, linkage_tree
 
 _kmeans.py         the class; _minibatch.py (and its steps), _bisecting.py, _function.py
 _lloyd.py          the algorithm, over any rows
@@ -32,6 +33,8 @@ from learnt.cluster._kmeans import KMeans
 from learnt.cluster._minibatch import MiniBatchKMeans
 from learnt.cluster._plusplus import kmeans_plusplus
 from learnt.cluster.agglomerative._estimator import AgglomerativeClustering
+from learnt.cluster.agglomerative._features import FeatureAgglomeration
+from learnt.cluster.agglomerative._functions import linkage_tree, ward_tree
 from learnt.cluster.hdbscan._estimator import HDBSCAN
 from learnt.cluster.mean_shift._bandwidth import estimate_bandwidth
 from learnt.cluster.mean_shift._estimator import MeanShift, mean_shift
@@ -48,6 +51,7 @@ __all__ = [
     "AgglomerativeClustering",
     "BisectingKMeans",
     "ChosenK",
+    "FeatureAgglomeration",
     "KMeans",
     "MeanShift",
     "MiniBatchKMeans",
@@ -61,6 +65,8 @@ __all__ = [
     "get_bin_seeds",
     "k_means",
     "kmeans_plusplus",
+    "linkage_tree",
     "mean_shift",
     "spectral_clustering",
+    "ward_tree",
 ]

@@ -96,12 +96,14 @@ OTHERS = SKLEARN | set(RECORDS)
 # A class that has moved since some release wrote a file: its old name and its name now.
 RENAMED: dict[str, str] = {}
 
-# The functions a `FunctionTransformer` or `TransformedTargetRegressor` may carry, and the types that are parameters.
+# The functions a `FunctionTransformer` or `TransformedTargetRegressor` may carry, those that pool features, and the
+# types that are parameters.
 UFUNCS = {
     f"numpy.{name}": getattr(np, name)
     for name in (
         "abs", "arcsinh", "arctan", "cbrt", "ceil", "cos", "cosh", "exp", "exp2", "expm1", "floor", "log", "log10",
-        "log1p", "log2", "negative", "reciprocal", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh",
+        "log1p", "log2", "max", "mean", "median", "min", "negative", "reciprocal", "sign",
+        "sin", "sinh", "sqrt", "square", "sum", "tan", "tanh",
     )
 }  # fmt: skip
 TYPES: dict[str, type] = {
