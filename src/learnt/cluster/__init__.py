@@ -7,6 +7,7 @@ kmeans_plusplus              rows to start from
 DBSCAN, dbscan               dense rows and all rows reachable from them
 HDBSCAN                      dense rows at every density at once (folder `hdbscan`)
 choose_k                     how many clusters, with a picture
+AffinityPropagation          rows that stand for others, found by messages (folder `affinity`); affinity_propagation
 MeanShift, mean_shift        peaks of the density (folder `mean_shift`); estimate_bandwidth, get_bin_seeds
 OPTICS                       dense rows at every density, from one order (folder `optics`); compute_optics_graph,
                              cluster_optics_xi, cluster_optics_dbscan
@@ -32,6 +33,7 @@ from learnt.cluster._function import k_means
 from learnt.cluster._kmeans import KMeans
 from learnt.cluster._minibatch import MiniBatchKMeans
 from learnt.cluster._plusplus import kmeans_plusplus
+from learnt.cluster.affinity._estimator import AffinityPropagation, affinity_propagation
 from learnt.cluster.agglomerative._estimator import AgglomerativeClustering
 from learnt.cluster.agglomerative._features import FeatureAgglomeration
 from learnt.cluster.agglomerative._functions import linkage_tree, ward_tree
@@ -48,6 +50,7 @@ __all__ = [
     "DBSCAN",
     "HDBSCAN",
     "OPTICS",
+    "AffinityPropagation",
     "AgglomerativeClustering",
     "BisectingKMeans",
     "ChosenK",
@@ -56,6 +59,7 @@ __all__ = [
     "MeanShift",
     "MiniBatchKMeans",
     "SpectralClustering",
+    "affinity_propagation",
     "choose_k",
     "cluster_optics_dbscan",
     "cluster_optics_xi",
