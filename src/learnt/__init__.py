@@ -8,13 +8,13 @@ The house, from the ground up; imports only go down:
     cluster mixture manifold decomposition density preprocessing baseline svm inverse tree ensemble
     discriminant_analysis bayes kernel_ridge kernel_approximation gaussian_process neural_network random_projection
     covariance cross_decomposition
-    calibration semi_supervised              scores turned into probabilities
+    calibration semi_supervised impute       scores turned into probabilities; missing cells
     model_selection diagnosis plots          judging models
     persistence                              model files: data, never code
     distributed                              networks trained by several processes
     study accel cli                          what people run
 
-and, as they are in scikit-learn, what holds models and prepares data: pipeline compose impute feature_extraction
+and, as they are in scikit-learn, what holds models and prepares data: pipeline compose feature_extraction
 feature_selection frozen multiclass multioutput inspection datasets base utils exceptions.
 
 Importing `learnt` is instant: every room is imported when first named.
@@ -41,6 +41,7 @@ _ESTIMATORS = (
     "ensemble",
     "erm",
     "gaussian_process",
+    "impute",
     "kernel_approximation",
     "kernel_ridge",
     "linear_model",
@@ -64,7 +65,6 @@ _BORROWED = (
     "feature_extraction",
     "feature_selection",
     "frozen",
-    "impute",
     "inspection",
     "multiclass",
     "multioutput",

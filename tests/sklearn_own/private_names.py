@@ -4,11 +4,13 @@ Tests of public behaviour often look through a private attribute: the depth of a
 that may meet, the rule that stops a fit. The plugin `swap` puts these views on our classes; the package has none.
 """
 
+from functools import partial
 from itertools import combinations, combinations_with_replacement
 from types import SimpleNamespace
 
 import numpy as np
 
+from learnt import cluster as ours
 from learnt.cluster._starts import Starts
 from learnt.distances import tree_takes
 from learnt.engine.rows import as_rows
@@ -236,6 +238,13 @@ def put_on_clusters(cluster):
         cls._n_init = property(_n_init)
         cls._init_centroids = _init_centroids
     cluster.MiniBatchKMeans._init_size = property(lambda self: self._start_rows(len(self.labels_)))
+
+
+def put_on_trees(theirs):
+    """The functions that scikit-learn's tests take from its module, and their table."""
+    linkage_tree, ward_tree = theirs.linkage_tree, theirs.ward_tree = ours.linkage_tree, ours.ward_tree
+    builders = {name: partial(linkage_tree, linkage=name) for name in ("complete", "average", "single")}
+    theirs._TREE_BUILDERS = {"ward": ward_tree, **builders}
 
 
 def _loss_grad_lbfgs(self, packed, X, Y, sample_weight, *memory):

@@ -126,6 +126,7 @@ ROOMS = {
         "RBFSampler",
         "SkewedChi2Sampler",
     ],
+    "impute": ["IterativeImputer", "KNNImputer"],
     "kernel_ridge": ["KernelRidge"],
     "naive_bayes": ["BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB"],
     "cluster": [
@@ -136,8 +137,11 @@ ROOMS = {
         "cluster_optics_xi",
         "compute_optics_graph",
         "dbscan",
+        "AffinityPropagation",
         "AgglomerativeClustering",
+        "affinity_propagation",
         "BisectingKMeans",
+        "FeatureAgglomeration",
         "KMeans",
         "SpectralClustering",
         "spectral_clustering",
@@ -147,7 +151,9 @@ ROOMS = {
         "get_bin_seeds",
         "k_means",
         "kmeans_plusplus",
+        "linkage_tree",
         "mean_shift",
+        "ward_tree",
     ],
     "metrics": [
         "accuracy_score",
@@ -271,6 +277,9 @@ TESTS = [
     "sklearn.manifold.tests.test_spectral_embedding",
     "sklearn.cluster.tests.test_spectral",
     "sklearn.tests.test_kernel_ridge",
+    "sklearn.impute.tests.test_impute",
+    "sklearn.impute.tests.test_knn",
+    "sklearn.impute.tests.test_common",
     "sklearn.ensemble.tests.test_forest",
     "sklearn.ensemble.tests.test_iforest",
     "sklearn.linear_model.tests.test_base",
@@ -309,6 +318,8 @@ TESTS = [
     "sklearn.mixture.tests.test_bayesian_mixture",
     "sklearn.mixture.tests.test_gaussian_mixture",
     "sklearn.mixture.tests.test_mixture",
+    "sklearn.cluster.tests.test_affinity_propagation",
+    "sklearn.cluster.tests.test_feature_agglomeration",
     "sklearn.cluster.tests.test_hierarchical",
     "sklearn.neighbors.tests.test_nearest_centroid",
     "sklearn.cluster.tests.test_bisect_k_means",
@@ -338,6 +349,7 @@ TESTS = [
     "sklearn.ensemble._hist_gradient_boosting.tests.test_warm_start",
 ]
 
+importlib.import_module("sklearn.experimental.enable_iterative_imputer")  # once: it puts scikit-learn's class there
 importlib.import_module("sklearn.ensemble")  # its classes are made from the trees' own parameters
 for room, names in ROOMS.items():
     theirs, ours = importlib.import_module(f"sklearn.{room}"), importlib.import_module(f"learnt.{room}")
@@ -346,6 +358,7 @@ for room, names in ROOMS.items():
 private_names.put_on(importlib.import_module("learnt.ensemble"))
 private_names.put_on_neighbors(importlib.import_module("sklearn.neighbors._base"))
 private_names.put_on_clusters(importlib.import_module("learnt.cluster"))
+private_names.put_on_trees(importlib.import_module("sklearn.cluster._agglomerative"))
 private_names.put_on_decomposition(importlib.import_module("learnt.decomposition"))
 private_names.put_on_cross_decomposition(importlib.import_module("learnt.cross_decomposition"))
 private_names.put_on_semi_supervised(

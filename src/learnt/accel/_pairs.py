@@ -36,7 +36,7 @@ def pair_of(room: str, name: str) -> Pair | None:
     """
     package = import_module(f"sklearn.{room}")
     ours = import_module(f"learnt.{room}")
-    if name not in ours.__all__ or not hasattr(package, name):
+    if name not in ours.__all__ or name not in vars(package):  # IterativeImputer may only be announced there
         return None
     pair = Pair(room, name, getattr(ours, name), getattr(package, name))
     if pair.ours is pair.original:  # scikit-learn's own, under its name

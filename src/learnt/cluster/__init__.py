@@ -7,11 +7,13 @@ kmeans_plusplus              rows to start from
 DBSCAN, dbscan               dense rows and all rows reachable from them
 HDBSCAN                      dense rows at every density at once (folder `hdbscan`)
 choose_k                     how many clusters, with a picture
+AffinityPropagation          rows that stand for others, found by messages (folder `affinity`); affinity_propagation
 MeanShift, mean_shift        peaks of the density (folder `mean_shift`); estimate_bandwidth, get_bin_seeds
 OPTICS                       dense rows at every density, from one order (folder `optics`); compute_optics_graph,
                              cluster_optics_xi, cluster_optics_dbscan
 SpectralClustering           cuts of a graph of rows (folder `spectral`); spectral_clustering
-AgglomerativeClustering      a tree of merges (folder `agglomerative`)
+AgglomerativeClustering      a tree of merges (folder `agglomerative`); FeatureAgglomeration, of columns;
+                             ward_tree, linkage_tree
 
 _kmeans.py         the class; _minibatch.py (and its steps), _bisecting.py, _function.py
 _lloyd.py          the algorithm, over any rows
@@ -31,7 +33,10 @@ from learnt.cluster._function import k_means
 from learnt.cluster._kmeans import KMeans
 from learnt.cluster._minibatch import MiniBatchKMeans
 from learnt.cluster._plusplus import kmeans_plusplus
+from learnt.cluster.affinity._estimator import AffinityPropagation, affinity_propagation
 from learnt.cluster.agglomerative._estimator import AgglomerativeClustering
+from learnt.cluster.agglomerative._features import FeatureAgglomeration
+from learnt.cluster.agglomerative._functions import linkage_tree, ward_tree
 from learnt.cluster.hdbscan._estimator import HDBSCAN
 from learnt.cluster.mean_shift._bandwidth import estimate_bandwidth
 from learnt.cluster.mean_shift._estimator import MeanShift, mean_shift
@@ -45,13 +50,16 @@ __all__ = [
     "DBSCAN",
     "HDBSCAN",
     "OPTICS",
+    "AffinityPropagation",
     "AgglomerativeClustering",
     "BisectingKMeans",
     "ChosenK",
+    "FeatureAgglomeration",
     "KMeans",
     "MeanShift",
     "MiniBatchKMeans",
     "SpectralClustering",
+    "affinity_propagation",
     "choose_k",
     "cluster_optics_dbscan",
     "cluster_optics_xi",
@@ -61,6 +69,8 @@ __all__ = [
     "get_bin_seeds",
     "k_means",
     "kmeans_plusplus",
+    "linkage_tree",
     "mean_shift",
     "spectral_clustering",
+    "ward_tree",
 ]

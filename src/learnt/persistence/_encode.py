@@ -237,6 +237,7 @@ _ENCODERS: dict[type, Any] = {
     range: lambda self, value: {"range": [value.start, value.stop, value.step]},
     np.ndarray: Encoder._array,
     np.ufunc: Encoder._function,
+    type(np.mean): Encoder._function,
     type: Encoder._type,
     np.random.RandomState: lambda self, value: {"random": self._fields(self._tell(_random.state_of, value))},
     np.random.Generator: lambda self, value: {"random": self._fields(self._tell(_random.state_of, value))},

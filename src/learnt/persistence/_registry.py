@@ -80,6 +80,7 @@ RECORDS: dict[str, tuple[str, ...]] = {
     "learnt.forestry.Surrogates": SURROGATE_FIELDS,
     "learnt.forestry.Grove": GROVE_FIELDS,
     "learnt.forestry.Tree": TREE_FIELDS,
+    "learnt.impute.ImputerTriplet": ("feat_idx", "neighbor_feat_idx", "estimator"),
     **{name: tuple(fields) for name, fields in (KERNELS | NETWORK_LAYERS).items()},
     "sklearn.compose.make_column_selector": ("pattern", "dtype_include", "dtype_exclude"),
     "sklearn.model_selection.GroupKFold": ("n_splits", "shuffle", "random_state"),
@@ -95,12 +96,14 @@ OTHERS = SKLEARN | set(RECORDS)
 # A class that has moved since some release wrote a file: its old name and its name now.
 RENAMED: dict[str, str] = {}
 
-# The functions a `FunctionTransformer` or `TransformedTargetRegressor` may carry, and the types that are parameters.
+# The functions a `FunctionTransformer` or `TransformedTargetRegressor` may carry, those that pool features, and the
+# types that are parameters.
 UFUNCS = {
     f"numpy.{name}": getattr(np, name)
     for name in (
         "abs", "arcsinh", "arctan", "cbrt", "ceil", "cos", "cosh", "exp", "exp2", "expm1", "floor", "log", "log10",
-        "log1p", "log2", "negative", "reciprocal", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh",
+        "log1p", "log2", "max", "mean", "median", "min", "negative", "reciprocal", "sign",
+        "sin", "sinh", "sqrt", "square", "sum", "tan", "tanh",
     )
 }  # fmt: skip
 TYPES: dict[str, type] = {

@@ -19,7 +19,81 @@ from learnt.engine.validation import check_fit
 _METRICS = ("euclidean", "l1", "l2", "manhattan", "cityblock", "cosine", "precomputed")
 
 
-class AgglomerativeClustering(ClusterMixin, Estimator):
+class Agglomeration(Estimator):
+    """Clusters of the rows of a matrix, which are rows of X or its columns."""
+
+    n_clusters: int | None
+    distance_threshold: float | None
+    memory: Any
+    connectivity: Any
+    compute_full_tree: Any
+    linkage: str
+    metric: Any
+    compute_distances: bool
+    labels_: np.ndarray
+    n_clusters_: int
+
+    def _cluster(self, X: np.ndarray) -> None:
+        """Merge the rows of X, and record the tree."""
+        n = len(X)
+        if self.n_clusters is not None and self.n_clusters > n:
+            raise ValueError(
+                f"Cannot extract more clusters than samples: {self.n_clusters} clusters were given for a tree with {n} "
+                "leaves; ask for fewer clusters."
+            )
+        self._record(self._tree(X), n)
+
+    def _check_parameters(self) -> None:
+        check_number(self, "n_clusters", 1, integer=True, also=(None,))
+        check_number(self, "distance_threshold", 0, also=(None,))
+        check_choice(self, "linkage", ("ward", "complete", "average", "single"))
+        check_choice(self, "compute_full_tree", ("auto", True, False))
+        check_flag(self, "compute_distances")
+        if not callable(self.metric):
+            check_choice(self, "metric", _METRICS)
+        if (self.n_clusters is None) == (self.distance_threshold is None):
+            raise ParameterError(
+                "Exactly one of n_clusters and distance_threshold has to be set, and the other needs to be None."
+            )
+        if self.distance_threshold is not None and not self.compute_full_tree:
+            raise ParameterError("compute_full_tree must be True if distance_threshold is set.")
+        if self.linkage == "ward" and self.metric not in EUCLIDEAN:
+            raise ParameterError(
+                f"{self.metric} was provided as metric. Ward can only work with euclidean distances (i.e. 'euclidean' "
+                "and 'l2'); use another linkage."
+            )
+
+    def _tree(self, X: np.ndarray) -> Tree:
+        memory = check_memory(self.memory)
+        if self.connectivity is None:
+            return memory.cache(free_tree)(X, self.linkage, self.metric)
+        graph = self.connectivity(X) if callable(self.connectivity) else self.connectivity
+        graph = graph if sparse.issparse(graph) else np.asarray(graph)
+        stop_at = 1 if self._whole(len(X)) else self.n_clusters
+        return memory.cache(graph_tree)(X, self.linkage, self.metric, graph, stop_at)
+
+    def _whole(self, n: int) -> bool:
+        """Whether the tree is merged to the end."""
+        if self.connectivity is None or self.n_clusters is None:
+            return True
+        if self.compute_full_tree == "auto":
+            return self.n_clusters < max(100, 0.02 * n)
+        return bool(self.compute_full_tree)
+
+    def _record(self, tree: Tree, n: int) -> None:
+        self.children_, self.n_leaves_, self.n_connected_components_ = tree.children, n, tree.n_components
+        if self.distance_threshold is not None or self.compute_distances:
+            self.distances_ = tree.distances
+        elif hasattr(self, "distances_"):  # of a fit with other settings
+            del self.distances_
+        if self.distance_threshold is None:
+            self.n_clusters_ = int(self.n_clusters)  # type: ignore[arg-type]
+        else:
+            self.n_clusters_ = int(np.count_nonzero(tree.distances >= self.distance_threshold)) + 1
+        self.labels_ = cut(tree.children, n, self.n_clusters_) if self._whole(n) else roots(tree.children, n)
+
+
+class AgglomerativeClustering(ClusterMixin, Agglomeration):
     """Clusters merged two at a time, the nearest first, from single rows to one: a tree, cut where it is wanted.
 
     ward       the merge that raises the sum of squares about the centroids least
@@ -89,8 +163,6 @@ class AgglomerativeClustering(ClusterMixin, Estimator):
         any_order=False,
     )
 
-    labels_: np.ndarray
-
     def __init__(
         self,
         n_clusters: int | None = 2,
@@ -116,64 +188,8 @@ class AgglomerativeClustering(ClusterMixin, Estimator):
         """Merge the rows of X, or rows whose distances X holds."""
         self._check_parameters()
         X = check_fit(self, X, min_rows=2, order="C").X
-        n = len(X)
-        if self.n_clusters is not None and self.n_clusters > n:
-            raise ValueError(
-                f"Cannot extract more clusters than samples: {self.n_clusters} clusters were given for a tree with {n} "
-                "leaves; ask for fewer clusters."
-            )
-        tree = self._tree(X)
-        self._record(tree, n)
+        self._cluster(X)
         return self
-
-    def _check_parameters(self) -> None:
-        check_number(self, "n_clusters", 1, integer=True, also=(None,))
-        check_number(self, "distance_threshold", 0, also=(None,))
-        check_choice(self, "linkage", ("ward", "complete", "average", "single"))
-        check_choice(self, "compute_full_tree", ("auto", True, False))
-        check_flag(self, "compute_distances")
-        if not callable(self.metric):
-            check_choice(self, "metric", _METRICS)
-        if (self.n_clusters is None) == (self.distance_threshold is None):
-            raise ParameterError(
-                "Exactly one of n_clusters and distance_threshold has to be set, and the other needs to be None."
-            )
-        if self.distance_threshold is not None and not self.compute_full_tree:
-            raise ParameterError("compute_full_tree must be True if distance_threshold is set.")
-        if self.linkage == "ward" and self.metric not in EUCLIDEAN:
-            raise ParameterError(
-                f"{self.metric} was provided as metric. Ward can only work with euclidean distances (i.e. 'euclidean' "
-                "and 'l2'); use another linkage."
-            )
-
-    def _tree(self, X: np.ndarray) -> Tree:
-        memory = check_memory(self.memory)
-        if self.connectivity is None:
-            return memory.cache(free_tree)(X, self.linkage, self.metric)
-        graph = self.connectivity(X) if callable(self.connectivity) else self.connectivity
-        graph = graph if sparse.issparse(graph) else np.asarray(graph)
-        stop_at = 1 if self._whole(len(X)) else self.n_clusters
-        return memory.cache(graph_tree)(X, self.linkage, self.metric, graph, stop_at)
-
-    def _whole(self, n: int) -> bool:
-        """Whether the tree is merged to the end."""
-        if self.connectivity is None or self.n_clusters is None:
-            return True
-        if self.compute_full_tree == "auto":
-            return self.n_clusters < max(100, 0.02 * n)
-        return bool(self.compute_full_tree)
-
-    def _record(self, tree: Tree, n: int) -> None:
-        self.children_, self.n_leaves_, self.n_connected_components_ = tree.children, n, tree.n_components
-        if self.distance_threshold is not None or self.compute_distances:
-            self.distances_ = tree.distances
-        elif hasattr(self, "distances_"):  # of a fit with other settings
-            del self.distances_
-        if self.distance_threshold is None:
-            self.n_clusters_ = int(self.n_clusters)  # type: ignore[arg-type]
-        else:
-            self.n_clusters_ = int(np.count_nonzero(tree.distances >= self.distance_threshold)) + 1
-        self.labels_ = cut(tree.children, n, self.n_clusters_) if self._whole(n) else roots(tree.children, n)
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
         """Merge the rows, and give their clusters."""

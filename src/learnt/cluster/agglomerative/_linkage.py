@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from learnt.cluster.agglomerative._connected import checked_graph, connected_tree, with_one_component
+from learnt.cluster.agglomerative._connected import Distances, checked_graph, connected_tree, with_one_component
 from learnt.cluster.agglomerative._spanning import spanning_merges
 from learnt.cluster.agglomerative._square import all_distances, merges, mirrored
 from learnt.cluster.agglomerative._tree import Tree, tree_of
@@ -15,6 +16,12 @@ from learnt.cluster.agglomerative._ward import ward_merges
 from learnt.distances import distance_function
 
 EUCLIDEAN = ("euclidean", "l2")
+
+
+class ByPairs(NamedTuple):
+    """A metric that is a function of two rows."""
+
+    distance: Callable[[np.ndarray, np.ndarray], float]
 
 
 def free_tree(X: np.ndarray, linkage: str, metric: Any) -> Tree:
@@ -45,16 +52,22 @@ def square_distances_of(X: np.ndarray, metric: Any) -> np.ndarray | None:
 def graph_tree(X: np.ndarray, linkage: str, metric: Any, connectivity: Any, n_clusters: int) -> Tree:
     """The tree of merges between neighbours in a graph, until `n_clusters` are left."""
     n = len(X)
-    square = square_distances_of(X, metric)
-    between = distance_function("euclidean" if linkage == "ward" else metric, {}) if square is None else None
-
-    def distances(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        return square[np.ix_(rows, columns)] if square is not None else between(X[rows], X[columns])  # type: ignore[misc]
-
+    distances = _distances_of(X, "euclidean" if linkage == "ward" else metric)
     graph, n_components = with_one_component(checked_graph(connectivity, n), distances, metric)
     length = _lengths(graph, distances)
     centred = (X - X.mean(axis=0)).astype(np.float64) if linkage == "ward" else None
     return connected_tree(graph, length, linkage, centred, n_clusters, n_components)
+
+
+def _distances_of(X: np.ndarray, metric: Any) -> Distances:
+    """Distances of rows by number."""
+    if isinstance(metric, ByPairs):
+        return lambda rows, columns: np.array([[metric.distance(X[i], X[j]) for j in columns] for i in rows], float)
+    square = square_distances_of(X, metric)
+    if square is not None:
+        return lambda rows, columns: square[np.ix_(rows, columns)]
+    between = distance_function(metric, {})
+    return lambda rows, columns: between(X[rows], X[columns])
 
 
 def _lengths(graph: sparse.csr_array, distances: Any) -> np.ndarray:

@@ -78,6 +78,17 @@ def roots(children: np.ndarray, n: int) -> np.ndarray:
     return _handed_down(label, children, n)
 
 
+def parents_of(children: np.ndarray, n: int) -> np.ndarray:
+    """The cluster that each cluster was merged into; itself where it was not.
+
+    >>> parents_of(np.array([[0, 1], [2, 3]]), 3).tolist()
+    [3, 3, 4, 4, 4]
+    """
+    parent = np.arange(n + len(children))
+    parent[children] = np.arange(n, len(parent))[:, None]
+    return parent
+
+
 def _handed_down(label: np.ndarray, children: np.ndarray, n: int) -> np.ndarray:
     for node in range(len(children) - 1, -1, -1):
         if label[n + node] >= 0:
