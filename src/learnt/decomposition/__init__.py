@@ -7,6 +7,7 @@
     FastICA, fastica                        sources that are as independent as can be
     SparseCoder, sparse_encode              rows as few atoms of a dictionary that is given
     NMF, non_negative_factorization         parts that add up, none below 0 (folder `nmf`)
+    LatentDirichletAllocation               topics of documents, from counts of their words (folder `lda`)
     DictionaryLearning, MiniBatch…          the atoms learned too; as functions dict_learning, dict_learning_online
 
 Implementation: `_centre` (mean and scatter), `_products` (of the centred data, from sums over rows), `_triangle` (its
@@ -28,6 +29,7 @@ from learnt.decomposition._pca import PCA
 from learnt.decomposition._sparse_coding import sparse_encode
 from learnt.decomposition._sparse_coding_estimator import SparseCoder
 from learnt.decomposition._truncated_svd import TruncatedSVD
+from learnt.decomposition.lda._estimator import LatentDirichletAllocation
 from learnt.decomposition.nmf._estimator import NMF
 from learnt.decomposition.nmf._function import non_negative_factorization
 
@@ -39,6 +41,7 @@ __all__ = [
     "FastICA",
     "IncrementalPCA",
     "KernelPCA",
+    "LatentDirichletAllocation",
     "MiniBatchDictionaryLearning",
     "SparseCoder",
     "TruncatedSVD",
