@@ -55,6 +55,7 @@ ROOMS = {
         "KernelPCA",
         "LatentDirichletAllocation",
         "MiniBatchDictionaryLearning",
+        "MiniBatchNMF",
         "NMF",
         "PCA",
         "SparseCoder",

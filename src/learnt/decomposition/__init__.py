@@ -6,7 +6,7 @@
     FactorAnalysis                          factors in common, and the noise of each feature
     FastICA, fastica                        sources that are as independent as can be
     SparseCoder, sparse_encode              rows as few atoms of a dictionary that is given
-    NMF, non_negative_factorization         parts that add up, none below 0 (folder `nmf`)
+    NMF, MiniBatchNMF                       parts that add up, none below 0 (folder `nmf`); non_negative_factorization
     LatentDirichletAllocation               topics of documents, from counts of their words (folder `lda`)
     DictionaryLearning, MiniBatch…          the atoms learned too; as functions dict_learning, dict_learning_online
 
@@ -32,6 +32,7 @@ from learnt.decomposition._truncated_svd import TruncatedSVD
 from learnt.decomposition.lda._estimator import LatentDirichletAllocation
 from learnt.decomposition.nmf._estimator import NMF
 from learnt.decomposition.nmf._function import non_negative_factorization
+from learnt.decomposition.nmf._minibatch import MiniBatchNMF
 
 __all__ = [
     "NMF",
@@ -43,6 +44,7 @@ __all__ = [
     "KernelPCA",
     "LatentDirichletAllocation",
     "MiniBatchDictionaryLearning",
+    "MiniBatchNMF",
     "SparseCoder",
     "TruncatedSVD",
     "dict_learning",
