@@ -2,7 +2,8 @@
 
     PCA, IncrementalPCA                     principal component analysis; fits from sums over rows, all or in batches
     KernelPCA                               principal components in the space of a kernel
-    TruncatedSVD                            singular vectors of the rows as they are, sparse ones too
+    TruncatedSVD, randomized_svd            singular vectors of the rows as they are, sparse ones too
+    SparsePCA, MiniBatchSparsePCA           components with few entries, by dictionary learning on the columns
     FactorAnalysis                          factors in common, and the noise of each feature
     FastICA, fastica                        sources that are as independent as can be
     SparseCoder, sparse_encode              rows as few atoms of a dictionary that is given
@@ -26,8 +27,11 @@ from learnt.decomposition._fast_ica import FastICA, fastica
 from learnt.decomposition._incremental_pca import IncrementalPCA
 from learnt.decomposition._kernel_pca import KernelPCA
 from learnt.decomposition._pca import PCA
+from learnt.decomposition._randomized_svd import randomized_svd
 from learnt.decomposition._sparse_coding import sparse_encode
 from learnt.decomposition._sparse_coding_estimator import SparseCoder
+from learnt.decomposition._sparse_pca import SparsePCA
+from learnt.decomposition._sparse_pca_online import MiniBatchSparsePCA
 from learnt.decomposition._truncated_svd import TruncatedSVD
 from learnt.decomposition.lda._estimator import LatentDirichletAllocation
 from learnt.decomposition.nmf._estimator import NMF
@@ -45,11 +49,14 @@ __all__ = [
     "LatentDirichletAllocation",
     "MiniBatchDictionaryLearning",
     "MiniBatchNMF",
+    "MiniBatchSparsePCA",
     "SparseCoder",
+    "SparsePCA",
     "TruncatedSVD",
     "dict_learning",
     "dict_learning_online",
     "fastica",
     "non_negative_factorization",
+    "randomized_svd",
     "sparse_encode",
 ]
