@@ -2,11 +2,13 @@
 
     PCA, IncrementalPCA                     principal component analysis; fits from sums over rows, all or in batches
     KernelPCA                               principal components in the space of a kernel
-    TruncatedSVD                            singular vectors of the rows as they are, sparse ones too
+    TruncatedSVD, randomized_svd            singular vectors of the rows as they are, sparse ones too
+    SparsePCA, MiniBatchSparsePCA           components with few entries, by dictionary learning on the columns
     FactorAnalysis                          factors in common, and the noise of each feature
     FastICA, fastica                        sources that are as independent as can be
     SparseCoder, sparse_encode              rows as few atoms of a dictionary that is given
-    NMF, non_negative_factorization         parts that add up, none below 0 (folder `nmf`)
+    NMF, MiniBatchNMF                       parts that add up, none below 0 (folder `nmf`); non_negative_factorization
+    LatentDirichletAllocation               topics of documents, from counts of their words (folder `lda`)
     DictionaryLearning, MiniBatch…          the atoms learned too; as functions dict_learning, dict_learning_online
 
 Implementation: `_centre` (mean and scatter), `_products` (of the centred data, from sums over rows), `_triangle` (its
@@ -25,11 +27,16 @@ from learnt.decomposition._fast_ica import FastICA, fastica
 from learnt.decomposition._incremental_pca import IncrementalPCA
 from learnt.decomposition._kernel_pca import KernelPCA
 from learnt.decomposition._pca import PCA
+from learnt.decomposition._randomized_svd import randomized_svd
 from learnt.decomposition._sparse_coding import sparse_encode
 from learnt.decomposition._sparse_coding_estimator import SparseCoder
+from learnt.decomposition._sparse_pca import SparsePCA
+from learnt.decomposition._sparse_pca_online import MiniBatchSparsePCA
 from learnt.decomposition._truncated_svd import TruncatedSVD
+from learnt.decomposition.lda._estimator import LatentDirichletAllocation
 from learnt.decomposition.nmf._estimator import NMF
 from learnt.decomposition.nmf._function import non_negative_factorization
+from learnt.decomposition.nmf._minibatch import MiniBatchNMF
 
 __all__ = [
     "NMF",
@@ -39,12 +46,17 @@ __all__ = [
     "FastICA",
     "IncrementalPCA",
     "KernelPCA",
+    "LatentDirichletAllocation",
     "MiniBatchDictionaryLearning",
+    "MiniBatchNMF",
+    "MiniBatchSparsePCA",
     "SparseCoder",
+    "SparsePCA",
     "TruncatedSVD",
     "dict_learning",
     "dict_learning_online",
     "fastica",
     "non_negative_factorization",
+    "randomized_svd",
     "sparse_encode",
 ]

@@ -234,17 +234,21 @@ class MiniBatchDictionaryLearning(CallbackSupportMixin, CodingTransformer, Estim
 
 
 class Watch:
-    """Whether learning in batches has converged: the atoms hardly move, or the smoothed objective no longer falls."""
+    """Whether learning in batches has converged: the atoms hardly move, or the smoothed objective no longer falls.
 
-    def __init__(self, tol: float, patience: int | None, n: int) -> None:
-        self._tol, self._patience, self._n = tol, patience, n
+    `skipped` are the batches at first that say nothing: by default one pass, at most a hundred.
+    """
+
+    def __init__(self, tol: float, patience: int | None, n: int, skipped: int | None = None) -> None:
+        self._tol, self._patience, self._n, self._skipped = tol, patience, n, skipped
         self._smooth: float | None = None
         self._best = math.inf
         self._worse = 0
 
     def still(self, price: float, rows: int, moved: float, step: int) -> bool:
         """After batch number `step` (from 1) of so many rows."""
-        if step <= min(100, self._n / rows):  # the first ones are too far off to compare with
+        skipped = min(100, self._n / rows) if self._skipped is None else self._skipped
+        if step <= skipped:  # the first ones are too far off to compare with
             return False
         share = min(rows / (self._n + 1), 1.0)
         self._smooth = price if self._smooth is None else self._smooth * (1 - share) + price * share

@@ -30,8 +30,8 @@ def check_not_negative(X: Any, whose: str, start: int = 0) -> None:
         at = int(np.argmax(values < 0))
         row, column, value = cells.row[at], cells.col[at], values[at]
     raise ValueError(
-        f"Negative values in data passed to {whose}: row {start + row}, column {column} is {value:g}, and non-negative "
-        "factorisation needs numbers of at least 0; shift or clip them."
+        f"Negative values in data passed to {whose}: row {start + row}, column {column} is {value:g}, and "
+        "all numbers must be at least 0; shift or clip them."
     )
 
 

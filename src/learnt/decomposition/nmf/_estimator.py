@@ -6,29 +6,25 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from learnt.decomposition.nmf._checks import check_not_negative, checked_factor
+from learnt.decomposition.nmf._base import Factorisation, refuse_zeros
+from learnt.decomposition.nmf._checks import check_not_negative
 from learnt.decomposition.nmf._descent import Penalties, coordinate_descent, weights_of
 from learnt.decomposition.nmf._divergence import LOSSES, beta_of, distance
-from learnt.decomposition.nmf._starts import first_factors
 from learnt.decomposition.nmf._updates import multiplicative_updates
 from learnt.engine.arrays import is_lazy
-from learnt.engine.estimator import Estimator, Takes, Trial, Warm
-from learnt.engine.params import check_choice, check_flag, check_number, check_verbose
-from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
-from learnt.engine.rows import Block, as_rows, transform
+from learnt.engine.estimator import Takes, Trial, Warm
+from learnt.engine.params import check_choice, check_flag
+from learnt.engine.progress import fit_loop, with_callbacks
+from learnt.engine.rows import Block, transform
 from learnt.engine.schema import FEATURES, Schema, anyof, choice, count, flag, number, real
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict
 from learnt.engine.verbose import tell
 
-_INITS = ("random", "nndsvd", "nndsvda", "nndsvdar", "custom", None)
 
-
-class NMF(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+class NMF(Factorisation):
     """Parts that add up:  X ≈ W H  with W ≥ 0, H ≥ 0: topics of texts, sources of spectra.
 
     min  D(X, W H) + α_W d (ρ ‖W‖₁ + (1 − ρ)/2 ‖W‖²) + α_H n (ρ ‖H‖₁ + (1 − ρ)/2 ‖H‖²),   ρ = l1_ratio
@@ -143,11 +139,6 @@ class NMF(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.verbose = verbose
         self.shuffle = shuffle
 
-    def fit(self, X: Any, y: Any = None, **params: Any) -> NMF:
-        """Find the parts of X; W and H to start from may be given, with init="custom"."""
-        self.fit_transform(X, **params)
-        return self
-
     @with_callbacks
     def fit_transform(self, X: Any, y: Any = None, W: Any = None, H: Any = None) -> np.ndarray:
         """Find the parts of X, and give how much of each is in every row (W)."""
@@ -161,19 +152,8 @@ class NMF(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return W
 
     def _check_parameters(self) -> None:
-        check_number(self, "n_components", 1, integer=True, also=("auto", None))
-        check_choice(self, "init", _INITS)
+        self._check_common()
         check_choice(self, "solver", ("cd", "mu"))
-        if isinstance(self.beta_loss, str):
-            check_choice(self, "beta_loss", tuple(LOSSES))
-        else:
-            check_number(self, "beta_loss")
-        check_number(self, "tol", 0)
-        check_number(self, "max_iter", 1, integer=True)
-        check_number(self, "alpha_W", 0)
-        check_number(self, "alpha_H", 0, also=("same",))
-        check_number(self, "l1_ratio", 0, 1)
-        check_verbose(self)
         check_flag(self, "shuffle")
         if self.solver == "cd" and beta_of(self.beta_loss) != 2:
             raise ValueError(
@@ -189,30 +169,9 @@ class NMF(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                 stacklevel=4,
             )
 
-    def _first(self, X: Any, W: Any, H: Any) -> tuple[np.ndarray, np.ndarray]:
-        check_not_negative(X, "NMF (input X)")
-        rows = as_rows(X)
-        d = rows.n_features
-        k = d if self.n_components is None else self.n_components
-        if self.init == "custom":
-            H = checked_factor(H, (k, d), rows.dtype, "H")
-            W = checked_factor(W, (rows.n_rows, len(H)), rows.dtype, "W")
-            return W.copy(), H.copy()
-        if W is not None or H is not None:
-            warnings.warn(
-                "When init!='custom', provided W or H are ignored. Set  init='custom' to use them as initialization.",
-                RuntimeWarning,
-                stacklevel=4,
-            )
-        return first_factors(rows, d if k == "auto" else int(k), self.init, self.random_state)
-
     def _solve(self, X: Any, W: np.ndarray, H: np.ndarray, update_H: bool) -> tuple[np.ndarray, np.ndarray, int]:
         beta = beta_of(self.beta_loss)
-        if beta <= 0 and X.min() == 0:
-            raise ValueError(
-                "When beta_loss <= 0 and X contains zeros, the solver may diverge. Please add small values to X, or "
-                "use a positive beta_loss."
-            )
+        refuse_zeros(X, beta)
         with fit_loop(self, self.max_iter, X) as loop:
 
             def step(value: float) -> bool:
@@ -238,12 +197,6 @@ class NMF(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def _shuffled(self) -> dict[str, Any]:
         return {"shuffle": self.shuffle, "random_state": self.random_state}
 
-    def _penalties(self, shape: tuple[int, int]) -> Penalties:
-        n, d = shape
-        W, H = self.alpha_W, self.alpha_W if self.alpha_H == "same" else self.alpha_H
-        rest = 1.0 - self.l1_ratio
-        return Penalties(d * W * self.l1_ratio, n * H * self.l1_ratio, d * W * rest, n * H * rest)
-
     def transform(self, X: Any) -> Any:
         """How much of each part is in every row: W for the parts H that were found.
 
@@ -265,21 +218,6 @@ class NMF(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """W before the first iteration with a given H: 0, which multiplying would not change."""
         value = np.sqrt(X.mean() / len(H)) if self.solver == "mu" else 0.0
         return np.full((X.shape[0], len(H)), value, dtype=X.dtype)
-
-    def inverse_transform(self, X: Any) -> Any:
-        """Rows from how much of each part is in them: W H."""
-        check_is_fitted(self)
-        return X @ self.components_
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.components_.shape[0]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def block_weights(block: Block, H: np.ndarray, penalties: Penalties, settings: dict[str, Any]) -> np.ndarray:

@@ -20,6 +20,15 @@ _CELLS = 1 << 20  # of W H at once, where X is sparse
 _EPS = float(np.finfo(np.float64).eps)
 
 
+def damping(beta: float) -> float:
+    """The power of the ratio with which the divergence never rises.
+
+    >>> damping(0.0), damping(1.5), damping(3.0)
+    (0.5, 1.0, 0.5)
+    """
+    return 1.0 / (2.0 - beta) if beta < 1 else 1.0 / (beta - 1.0) if beta > 2 else 1.0
+
+
 def multiplicative_updates(
     X: Any,
     W: np.ndarray,
@@ -33,20 +42,18 @@ def multiplicative_updates(
     step: Callable[[float], bool] = lambda error: False,
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """W, H and the iterations until ten of them lower the error by less than `tol` of what it was at first."""
-    power = 1.0 / (2.0 - beta) if beta < 1 else 1.0 / (beta - 1.0) if beta > 2 else 1.0
+    power = damping(beta)
     first = last = distance(X, W, H, beta)
     rows = as_rows(X)
     W, H = W.copy(), H.copy()
     for n_iter in range(1, max_iter + 1):
         rows.map(new_rows, W, H, penalties, beta, power)
-        if beta < 1:
-            W[W < _EPS] = 0.0
+        drop_tiny(W, beta < 1)
         if update_H:
             up, down = rows.sum(column_ratio, W, H, beta)
-            down = _penalised(down, penalties.l1_H, penalties.l2_H, H)
+            down = penalised(down, penalties.l1_H, penalties.l2_H, H)
             H *= ((up / down) ** power if power != 1 else up / down).astype(H.dtype, copy=False)
-            if beta <= 1:
-                H[H < _EPS] = 0.0
+            drop_tiny(H, beta <= 1)
         if tol > 0 and n_iter % 10 == 0:
             error = distance(X, W, H, beta)
             if step(error) or (last - error) / first < tol:
@@ -55,7 +62,14 @@ def multiplicative_updates(
     return W, H, n_iter
 
 
-def _penalised(down: np.ndarray, l1: float, l2: float, factor: np.ndarray) -> np.ndarray:
+def drop_tiny(A: np.ndarray, needed: bool) -> None:
+    """0 for what would become a negative power's infinity, where that is needed."""
+    if needed:
+        A[A < _EPS] = 0.0
+
+
+def penalised(down: np.ndarray, l1: float, l2: float, factor: np.ndarray) -> np.ndarray:
+    """The denominator of an update with the penalties of a factor, and never 0."""
     if l1 > 0:
         down = down + l1
     if l2 > 0:
@@ -72,7 +86,7 @@ def new_rows(block: Block, W: np.ndarray, H: np.ndarray, penalties: Penalties, b
         slope, level = _slopes(block.X, mine, H, beta)
         up = np.asarray(slope @ H.T)
         down = np.broadcast_to(H.sum(axis=1), up.shape) if beta == 1 else level @ H.T
-    ratio = up / _penalised(down, penalties.l1_W, penalties.l2_W, mine)
+    ratio = up / penalised(down, penalties.l1_W, penalties.l2_W, mine)
     mine *= ratio**power if power != 1 else ratio
     return np.empty(len(mine), dtype=np.int8)
 

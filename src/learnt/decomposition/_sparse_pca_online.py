@@ -1,0 +1,123 @@
+"""Sparse principal components, from a few columns at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from learnt.decomposition._dictionary_online import MiniBatchDictionaryLearning
+from learnt.decomposition._sparse_pca_base import SparseComponents
+from learnt.engine.estimator import Trial, Warm
+from learnt.engine.params import check_flag, check_number
+from learnt.engine.schema import FEATURES, Schema, count, number, real
+
+
+class MiniBatchSparsePCA(SparseComponents):
+    """`SparsePCA` in small batches of columns, the scores improved after each: for many columns.
+
+    Parameters
+    ----------
+    n_components : int or None
+        How many; as many as features by default.
+    alpha : float, default=1
+        The price of an entry's absolute value.
+    ridge_alpha : float, default=0.01
+        Penalty of the scores that `transform` finds.
+    max_iter : int, default=1000
+        The most passes over the columns.
+    callback : callable or None
+        Called after every batch with a dict of `step`, `batch_cost` and `dictionary`.
+    batch_size : int, default=3
+        Columns of a batch.
+    verbose : bool
+        Kept for scikit-learn's signature; see `learnt.engine.progress` for progress.
+    shuffle : bool, default=True
+        Whether columns are put into random order first.
+    n_jobs : int or None
+        Threads; None is all there are.
+    method : {"lars", "cd"}, default="lars"
+        scikit-learn's two ways to the same codes; here both mean the same.
+    random_state : int, RandomState, Generator or None
+        For the order of columns, and for scores that take the place of those of unused components.
+    tol : float, default=1e-3
+        Stop when a batch moves the scores by less than this; 0 never does.
+    max_no_improvement : int or None, default=10
+        Stop when so many batches in a row did not lower the smoothed objective.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features)
+        Of length 1, or 0 where a component is not needed.
+    n_components_, n_iter_ : int
+    mean_ : array of shape (n_features,)
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> parts = np.repeat(np.eye(2), 10, axis=1)
+    >>> X = rng.normal(size=(100, 2)) @ parts + 0.01 * rng.normal(size=(100, 20))
+    >>> model = MiniBatchSparsePCA(2, alpha=0.5, random_state=0).fit(X)
+    >>> (np.abs(model.components_ @ parts.T).max(axis=1) / 10**0.5).round(2)
+    array([1., 1.])
+    """
+
+    __learnt_schema__ = Schema(
+        params={"ridge_alpha": number(0)},
+        state={**FEATURES, "components_": real("k", "d"), "mean_": real("d"), "n_components_": count(1, name="k")},
+        extra={"n_iter_": count()},
+    )
+    __learnt_trial__ = Trial(
+        quick={"n_components": 3, "alpha": 0.5, "random_state": 0, "max_iter": 5},
+        warmup=(Warm("none", {"n_components": 2, "max_iter": 2, "random_state": 0}),),
+        any_order=False,
+    )
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        alpha: float = 1,
+        ridge_alpha: float = 0.01,
+        max_iter: int = 1_000,
+        callback: Any = None,
+        batch_size: int = 3,
+        verbose: Any = False,
+        shuffle: bool = True,
+        n_jobs: int | None = None,
+        method: str = "lars",
+        random_state: Any = None,
+        tol: float = 1e-3,
+        max_no_improvement: int | None = 10,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.ridge_alpha = ridge_alpha
+        self.max_iter = max_iter
+        self.callback = callback
+        self.batch_size = batch_size
+        self.verbose = verbose
+        self.shuffle = shuffle
+        self.n_jobs = n_jobs
+        self.method = method
+        self.random_state = random_state
+        self.tol = tol
+        self.max_no_improvement = max_no_improvement
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number(self, "batch_size", 1, integer=True)
+        check_number(self, "max_no_improvement", 0, integer=True, also=(None,))
+        check_flag(self, "shuffle")
+
+    def _loadings(self, columns: np.ndarray) -> np.ndarray:
+        learning = MiniBatchDictionaryLearning(
+            len(columns) if self.n_components is None else self.n_components, alpha=self.alpha, max_iter=self.max_iter,
+            fit_algorithm=self.method, n_jobs=self.n_jobs, batch_size=self.batch_size, shuffle=self.shuffle,
+            transform_algorithm=f"lasso_{self.method}", transform_alpha=self.alpha, random_state=self.random_state,
+            callback=self.callback, tol=self.tol, max_no_improvement=self.max_no_improvement,
+        ).fit(columns)  # fmt: skip
+        self.n_iter_ = learning.n_iter_
+        return learning.set_output(transform="default").transform(columns)
