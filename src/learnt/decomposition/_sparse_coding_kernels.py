@@ -12,41 +12,7 @@ import math
 import numpy as np
 
 from learnt.engine.kernel import kernel
-
-_DEPENDENT = 1e-11  # the squared distance of an atom from the span of others, as a share of its own, that is rounding
-
-
-@kernel
-def append(gram, support, m, factor):
-    """Extend the factor by atom support[m]; False where it lies in the span of those before."""
-    j = support[m]
-    left = gram[j, j]
-    for i in range(m):
-        s = gram[j, support[i]]
-        for p in range(i):
-            s -= factor[m, p] * factor[i, p]
-        s /= factor[i, i]
-        factor[m, i] = s
-        left -= s * s
-    if left <= _DEPENDENT * gram[j, j]:
-        return False
-    factor[m, m] = math.sqrt(left)
-    return True
-
-
-@kernel
-def substitute(factor, m, x):
-    """Solve G_SS x = x in place."""
-    for i in range(m):
-        s = x[i]
-        for p in range(i):
-            s -= factor[i, p] * x[p]
-        x[i] = s / factor[i, i]
-    for i in range(m - 1, -1, -1):
-        s = x[i] / factor[i, i]
-        x[i] = s
-        for p in range(i):
-            x[p] -= factor[i, p] * s
+from learnt.linalg.growing_factor import append, remove, substitute
 
 
 @kernel
@@ -82,7 +48,7 @@ def sweep(gram, alpha, positive, w, g):
 
 
 @kernel
-def walk(gram, m, most, support, sign, factor, w, along):
+def walk(m, most, support, sign, factor, w, along):
     """Move from w along `along`, by `most` or until a code reaches 0; its atom is dropped.
 
     Returns the number of atoms left, and the step length.
@@ -101,7 +67,7 @@ def walk(gram, m, most, support, sign, factor, w, along):
         for i in range(hit, m):
             support[i] = support[i + 1]
             sign[i] = sign[i + 1]
-            append(gram, support, i, factor)
+        remove(hit, m + 1, factor)
     return m, step
 
 
@@ -125,7 +91,7 @@ def lasso_codes(gram, products, alpha, max_iter, positive, g, sign, support, fac
             if w[j] != 0.0:
                 support[m] = j
                 sign[m] = math.copysign(1.0, w[j])
-                if append(gram, support, m, factor):
+                if append(gram[support[m]], support, m, factor):
                     m += 1
                 else:
                     w[j] = 0.0
@@ -140,7 +106,7 @@ def lasso_codes(gram, products, alpha, max_iter, positive, g, sign, support, fac
                 substitute(factor, m, solution)
                 for i in range(m):
                     solution[i] -= w[support[i]]
-                m, _ = walk(gram, m, 1.0, support, sign, factor, w, solution)
+                m, _ = walk(m, 1.0, support, sign, factor, w, solution)
             residual_products(gram, b, w, g)
             j, best = np.int64(-1), alpha + slack
             for i in range(m):  # these are α but for rounding
@@ -154,7 +120,7 @@ def lasso_codes(gram, products, alpha, max_iter, positive, g, sign, support, fac
                 break
             direction = math.copysign(1.0, g[j])
             support[m] = j
-            if not append(gram, support, m, factor):
+            if not append(gram[support[m]], support, m, factor):
                 # It lies in the span of those in use: exchange it for the first atom that it drives to 0. The fit is
                 # unchanged and ‖w‖₁ falls, so that there is one.
                 for i in range(m):
@@ -162,12 +128,12 @@ def lasso_codes(gram, products, alpha, max_iter, positive, g, sign, support, fac
                 substitute(factor, m, solution)
                 for i in range(m):
                     solution[i] *= -direction
-                m, step = walk(gram, m, math.inf, support, sign, factor, w, solution)
+                m, step = walk(m, math.inf, support, sign, factor, w, solution)
                 if step == math.inf:
                     break
                 w[j] = step * direction
                 support[m] = j
-                if not append(gram, support, m, factor):
+                if not append(gram[support[m]], support, m, factor):
                     break
             sign[m] = direction
             m += 1
@@ -199,7 +165,7 @@ def least_angle_codes(gram, products, limit, g, sign, support, factor, solution,
                 break
             inside[j] = 1
             support[m] = j
-            if not append(gram, support, m, factor):
+            if not append(gram[support[m]], support, m, factor):
                 continue  # in the span of the others: it stays out
             sign[m] = math.copysign(1.0, g[j])
             m += 1

@@ -4,6 +4,8 @@
     Ridge, RidgeCV      least squares with a squared penalty; the penalty chosen by leave-one-out
     Lasso, ElasticNet   sparse least squares; LassoCV, ElasticNetCV; MultiTask… for targets that share columns
     lasso_path, enet_path   their coefficients at every penalty
+    Lars, LassoLars, LarsCV, LassoLarsCV, LassoLarsIC
+                        least angle regression; the lasso by its path from bend to bend; lars_path, lars_path_gram
     LogisticRegression  class probabilities from a linear score; LogisticRegressionCV chooses its penalty
     RidgeClassifier, RidgeClassifierCV
                         ridge regression of labels
@@ -24,7 +26,7 @@
                         one row at a time, with `partial_fit`; the perceptron counts its mistakes
 
 Folders: `least_squares` (and ridge), `coordinate` (lasso, elastic net), `logistic`, `glm`, `robust`, `sgd`, `pursuit`,
-`nonlinear`, `bayesian`. The mathematics is in pure functions beside the classes; `_base` is what the estimators share.
+`lars`, `nonlinear`, `bayesian`. The mathematics is in pure functions beside the classes; `_base` is what the estimators share.
 """
 
 from __future__ import annotations
@@ -50,6 +52,13 @@ if TYPE_CHECKING:
     from learnt.linear_model.glm._regressors import GammaRegressor as GammaRegressor
     from learnt.linear_model.glm._regressors import PoissonRegressor as PoissonRegressor
     from learnt.linear_model.glm._regressors import TweedieRegressor as TweedieRegressor
+    from learnt.linear_model.lars._functions import lars_path as lars_path
+    from learnt.linear_model.lars._functions import lars_path_gram as lars_path_gram
+    from learnt.linear_model.lars._lars import Lars as Lars
+    from learnt.linear_model.lars._lars import LassoLars as LassoLars
+    from learnt.linear_model.lars._lars_cv import LarsCV as LarsCV
+    from learnt.linear_model.lars._lars_cv import LassoLarsCV as LassoLarsCV
+    from learnt.linear_model.lars._lars_ic import LassoLarsIC as LassoLarsIC
     from learnt.linear_model.least_squares._irls import (
         IterativelyReweightedLeastSquares as IterativelyReweightedLeastSquares,
     )
@@ -84,8 +93,13 @@ __all__ = [
     "GammaRegressor",
     "HuberRegressor",
     "IterativelyReweightedLeastSquares",
+    "Lars",
+    "LarsCV",
     "Lasso",
     "LassoCV",
+    "LassoLars",
+    "LassoLarsCV",
+    "LassoLarsIC",
     "LinearRegression",
     "LogisticRegression",
     "LogisticRegressionCV",
@@ -109,6 +123,8 @@ __all__ = [
     "TotalLeastSquares",
     "TweedieRegressor",
     "enet_path",
+    "lars_path",
+    "lars_path_gram",
     "lasso_path",
     "orthogonal_mp",
     "orthogonal_mp_gram",
@@ -125,8 +141,13 @@ _FILES = {
     "GammaRegressor": "glm._regressors",
     "HuberRegressor": "robust._huber",
     "IterativelyReweightedLeastSquares": "least_squares._irls",
+    "Lars": "lars._lars",
+    "LarsCV": "lars._lars_cv",
     "Lasso": "coordinate._elastic_net",
     "LassoCV": "coordinate._elastic_net_cv",
+    "LassoLars": "lars._lars",
+    "LassoLarsCV": "lars._lars_cv",
+    "LassoLarsIC": "lars._lars_ic",
     "LinearRegression": "least_squares._ordinary",
     "LogisticRegression": "logistic._regression",
     "LogisticRegressionCV": "logistic._regression_cv",
@@ -150,6 +171,8 @@ _FILES = {
     "TotalLeastSquares": "least_squares._total_least_squares",
     "TweedieRegressor": "glm._regressors",
     "enet_path": "coordinate._lasso_path",
+    "lars_path": "lars._functions",
+    "lars_path_gram": "lars._functions",
     "lasso_path": "coordinate._lasso_path",
     "orthogonal_mp": "pursuit._solve",
     "orthogonal_mp_gram": "pursuit._solve",

@@ -12,6 +12,7 @@ from learnt.engine.rows.blocks import as_columns
 from learnt.engine.threads import for_blocks, single_blas
 from learnt.linalg.gram import gram, products, rows_a_task
 from learnt.linalg.pursuit import KnownRows
+from learnt.linear_model.coordinate._folds import complements
 from learnt.linear_model.coordinate._problem import Products
 from learnt.statistics import far_from_zero
 
@@ -19,6 +20,8 @@ from learnt.statistics import far_from_zero
 # since its products with y then predict well which columns will be chosen.
 _BATCH, _LARGE_BATCH, _SURE = 8, 24, 80
 _LARGEST = 8192  # columns up to which a whole Gram matrix is held
+_LARGEST_FOLD = 2048  # columns up to which every fold may have a Gram matrix of its own
+_WORTH = 3  # factor by which rows of a Gram matrix cost more when computed a few at a time
 _GRAIN = 1024  # columns a task
 _LOST, _LOST_MEAN = 1e-13, 1e-14  # relative rounding errors of a sum of squares, and of a mean
 _SOME, _CELLS = 256, 1 << 17  # rows for provisional means, or as many as have so many cells
@@ -188,3 +191,21 @@ def known(part: Products, all_rows: Products) -> Problem:
         Q, q = Q.copy(), q.copy()
         Q[none], Q[:, none], q[none] = 0.0, 0.0, 0.0
     return Problem(KnownRows(Q), np.ascontiguousarray(q.T), part.squares, part.x_mean, part.y_mean)
+
+
+def fold_problems(
+    X: np.ndarray, y: np.ndarray, folds: list, center: bool, steps: int, n_jobs: int | None
+) -> tuple[Problem | None, list]:
+    """The pursuit of all rows, and a function for that of every fold by subtraction; None where rows are few.
+
+    `steps` is how many columns each fold will ask for.
+    """
+    n, d = X.shape
+    alone = None, [None] * len(folds)
+    if 2 * d > n or d > min(_LARGEST_FOLD, _WORTH * steps * len(folds)):
+        return alone
+    found = complements(X, y[:, None], None, center, folds, n_jobs)
+    if found is None:
+        return alone
+    all_rows, parts = found
+    return known(all_rows, all_rows), [lambda part=part: known(part(), all_rows) for part in parts]

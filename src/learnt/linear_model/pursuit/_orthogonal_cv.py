@@ -19,12 +19,8 @@ from learnt.engine.validation import check_fit
 from learnt.linalg.pursuit import solve
 from learnt.linear_model._base import LinearPredictor, record_coefficients
 from learnt.linear_model._schema import COUNTS, LINES, WITH_INTERCEPT, one_intercept_a_target
-from learnt.linear_model.coordinate._folds import complements
-from learnt.linear_model.pursuit._gram import known, make_problem
+from learnt.linear_model.pursuit._gram import fold_problems, make_problem
 from learnt.linear_model.pursuit._solve import warn_spent
-
-_MOST = 2048  # columns up to which every fold may have a Gram matrix of its own
-_WORTH = 3  # factor by which rows of a Gram matrix cost more when computed a few at a time
 
 
 class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, Estimator):
@@ -94,7 +90,7 @@ class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, Estimator):
         d = X.shape[1]
         steps = min(self.max_iter, d) if self.max_iter else min(max(d // 10, 5), d)
         folds = list(check_cv(self.cv, classifier=False).split(X, **self._routed(fit_params)))
-        all_rows, parts = self._problems(X, y, folds, steps)
+        all_rows, parts = fold_problems(X, y, folds, self.fit_intercept, steps, self.n_jobs)
         errors = run_tasks(
             [
                 partial(self._errors, X, y, train, test, part, steps)
@@ -116,18 +112,6 @@ class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, Estimator):
         self.n_nonzero_coefs_ = best
         self.n_iter_ = int(codes.n_iter[0])
         return self
-
-    def _problems(self, X: np.ndarray, y: np.ndarray, folds: list, steps: int) -> tuple[Any, list]:
-        """The pursuit of all rows, and a function for that of every fold by subtraction; None where rows are few."""
-        n, d = X.shape
-        alone = None, [None] * len(folds)
-        if 2 * d > n or d > min(_MOST, _WORTH * steps * len(folds)):
-            return alone
-        found = complements(X, y[:, None], None, self.fit_intercept, folds, self.n_jobs)
-        if found is None:
-            return alone
-        all_rows, parts = found
-        return known(all_rows, all_rows), [lambda part=part: known(part(), all_rows) for part in parts]
 
     def _errors(self, X: np.ndarray, y: np.ndarray, train: Any, test: Any, make: Any, steps: int) -> np.ndarray:
         """Mean squared error on `test` after each step on `train`."""
