@@ -26,7 +26,8 @@
                         one row at a time, with `partial_fit`; the perceptron counts its mistakes
 
 Folders: `least_squares` (and ridge), `coordinate` (lasso, elastic net), `logistic`, `glm`, `robust`, `sgd`, `pursuit`,
-`lars`, `nonlinear`, `bayesian`. The mathematics is in pure functions beside the classes; `_base` is what the estimators share.
+`lars`, `nonlinear`, `bayesian`. The mathematics is in pure functions beside the classes; `_base` is what the
+estimators share.
 """
 
 from __future__ import annotations
