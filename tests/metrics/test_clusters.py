@@ -83,3 +83,12 @@ def test_equal_rows_have_no_silhouette():
 def test_refusals(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_the_package_of_scores_of_clusters_has_scikit_learns_names():
+    import sklearn.metrics.cluster as theirs
+
+    import learnt.metrics.cluster as ours
+
+    assert set(ours.__all__) == set(theirs.__all__)
+    assert ours.rand_score is metrics.rand_score

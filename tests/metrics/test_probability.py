@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import sklearn.metrics as oracle
 from sklearn.calibration import calibration_curve as oracle_calibration
+from sklearn.exceptions import UndefinedMetricWarning
 
 from learnt import metrics
 from learnt.engine.threads import set_threads
@@ -88,6 +89,29 @@ def test_compiled_plain_and_threaded_losses_agree(monkeypatch):
     assert answers[0] == answers[1]
     assert answers[0] == pytest.approx(plain, rel=1e-14)
     assert metrics.log_loss(codes, np.asfortranarray(P)) == answers[0][0]
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_the_share_of_the_brier_score_explained(k):
+    codes, P, w = _problem(60, k)
+    for options in ({}, {"sample_weight": w}):
+        assert metrics.d2_brier_score(codes, P, **options) == pytest.approx(
+            oracle.d2_brier_score(codes, P, **options), rel=1e-12
+        )
+        constant = np.tile(np.average(np.eye(k)[codes], axis=0, weights=options.get("sample_weight")), (60, 1))
+        assert metrics.d2_brier_score(codes, constant, **options) == pytest.approx(0.0, abs=1e-14)
+    names = np.array(["ant", "bee", "cow", "dog"])[codes]
+    assert metrics.d2_brier_score(names, P) == metrics.d2_brier_score(codes, P)
+    assert metrics.d2_brier_score(codes, np.eye(k)[codes]) == 1
+    assert metrics.d2_brier_score(np.eye(k, dtype=int)[codes], P) == pytest.approx(metrics.d2_brier_score(codes, P))
+    if k == 2:
+        assert metrics.d2_brier_score(names, P[:, 1], pos_label="bee") == pytest.approx(
+            metrics.d2_brier_score(codes, P), rel=1e-12
+        )
+        assert metrics.d2_brier_score([1, 1], [0.5, 1.0]) == -np.inf
+        assert metrics.d2_brier_score([1, 1], [1.0, 1.0]) == 1
+        with pytest.warns(UndefinedMetricWarning, match="less than two samples"):
+            assert np.isnan(metrics.d2_brier_score([1], [0.5]))
 
 
 @pytest.mark.parametrize("n", [150, 40_000])

@@ -235,7 +235,37 @@ def test_rising_transforms_and_reversals():
     assert metrics.auc(fpr[::-1], tpr[::-1]) == pytest.approx(area, abs=1e-12)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_counts_and_metrics_at_thresholds_are_those_of_the_thresholded_scores(weighted):
+    y, s = rng.integers(0, 2, 120), rng.integers(0, 15, 120) / 15
+    w = rng.integers(0, 4, 120).astype(float) if weighted else None
+    *counts, thresholds = metrics.confusion_matrix_at_thresholds(y, s, sample_weight=w)
+    expected = oracle.confusion_matrix_at_thresholds(y, s, sample_weight=w)
+    for ours, theirs in zip((*counts, thresholds), expected, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    for i, threshold in enumerate(thresholds):
+        matrix = metrics.confusion_matrix(y, s >= threshold, sample_weight=w)
+        np.testing.assert_array_equal([c[i] for c in counts], matrix.ravel())
+    values, at = metrics.metric_at_thresholds(
+        y, s, metrics.fbeta_score, sample_weight=w, metric_params={"beta": 2, "zero_division": 0}
+    )
+    theirs = oracle.metric_at_thresholds(
+        y, s, oracle.fbeta_score, sample_weight=w, metric_params={"beta": 2, "zero_division": 0}
+    )
+    np.testing.assert_allclose(values, theirs[0], rtol=1e-14)
+    np.testing.assert_array_equal(at, thresholds)
+    several, _ = metrics.metric_at_thresholds(y, s, lambda truth, found: (found.sum(), (found == truth).mean()))
+    assert several.shape == (np.unique(s).size, 2)
+
+
+def test_names_of_positives_at_thresholds():
+    tns, *_ = metrics.confusion_matrix_at_thresholds(["no", "yes"], [0.2, 0.7], pos_label="yes")
+    assert tns.tolist() == [1, 0]
+
+
 ERRORS = [
+    (lambda: metrics.confusion_matrix_at_thresholds([0, 1, 2], [0.1, 0.2, 0.3]), "multiclass format is not supported"),
+    (lambda: metrics.metric_at_thresholds([0, 1], [0.1, np.nan], metrics.accuracy_score), "y_score contains NaN"),
     (lambda: metrics.roc_auc_score([0, 1], [0.1, np.nan]), "y_score contains NaN .first at row 1"),
     (lambda: metrics.roc_auc_score(np.tile([0, 1], 9_000), np.r_[np.ones(17_999), np.inf]), "infinity .*row 17999"),
     (lambda: metrics.roc_auc_score([0, 1], [0.1]), r"inconsistent numbers of samples: \[2, 1\]"),
@@ -265,3 +295,8 @@ def test_errors_are_one_sentence(call, message):
         with pytest.raises(ValueError, match=message) as error:
             call()
     assert "\n" not in str(error.value)
+
+
+def test_a_metric_at_thresholds_is_a_function():
+    with pytest.raises(TypeError, match="metric_func must be a function of y_true and y_pred; got 'f1'"):
+        metrics.metric_at_thresholds([0, 1], [0.1, 0.2], "f1")

@@ -7,6 +7,7 @@
     _probability  log loss, Brier score, calibration                _costs        decisions with costs
     _regression   errors of predicted numbers                       _clusters     by classes, or by the rows only
     _borrowed     scikit-learn's scorers, pictures, rarer scores    pairwise      its distances and kernels of pairs
+    cluster       _clusters under scikit-learn's name of the package
 
 Small inputs are computed by NumPy only; large ones by compiled kernels on all cores. Results do not depend on the
 number of threads. Accuracy, log loss, the area under the ROC curve and the regression metrics also take PyTorch
@@ -60,8 +61,15 @@ from learnt.metrics._precision import (
     precision_score,
     recall_score,
 )
-from learnt.metrics._probability import brier_score_loss, calibration_curve, log_loss
-from learnt.metrics._ranking import auc, det_curve, precision_recall_curve, roc_curve
+from learnt.metrics._probability import brier_score_loss, calibration_curve, d2_brier_score, log_loss
+from learnt.metrics._ranking import (
+    auc,
+    confusion_matrix_at_thresholds,
+    det_curve,
+    metric_at_thresholds,
+    precision_recall_curve,
+    roc_curve,
+)
 from learnt.metrics._regression import (
     explained_variance_score,
     max_error,
@@ -92,7 +100,9 @@ __all__ = [
     "cohen_kappa_score",
     "completeness_score",
     "confusion_matrix",
+    "confusion_matrix_at_thresholds",
     "cost_threshold",
+    "d2_brier_score",
     "davies_bouldin_score",
     "det_curve",
     "expected_loss",
@@ -113,6 +123,7 @@ __all__ = [
     "mean_squared_error",
     "mean_squared_log_error",
     "median_absolute_error",
+    "metric_at_thresholds",
     "multilabel_confusion_matrix",
     "mutual_info_score",
     "normalized_mutual_info_score",
@@ -149,4 +160,4 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     from learnt.metrics import _borrowed
 
-    return sorted([*__all__, *_borrowed.__all__, "pairwise"])
+    return sorted([*__all__, *_borrowed.__all__, "cluster", "pairwise"])

@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
 
 from learnt.engine.arrays import device_of, is_foreign_array
 from learnt.engine.kernel import kernel
@@ -343,6 +344,41 @@ def brier_score_loss(
             losses[rows] = np.einsum("ij,ij->i", error, error)
     score = _mean(losses, weight)
     return score / 2 if (two if scale_by_half == "auto" else scale_by_half) else score
+
+
+def d2_brier_score(
+    y_true: Any, y_proba: Any, *, sample_weight: Any = None, pos_label: Any = None, labels: Any = None
+) -> float:
+    """The share of the Brier score of constant probabilities that is explained: 1 − Brier / Brier of the class shares.
+
+    1 is perfect, 0 no better than the share of each class in y_true, below 0 worse. Parameters as in
+    `brier_score_loss`. Where y_true has one class only a constant is perfect, and the score is 1 or −∞.
+
+    Examples
+    --------
+    >>> d2_brier_score([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])
+    0.85
+    """
+    n = check_lengths(y_true=y_true, y_proba=y_proba, sample_weight=sample_weight)
+    if n < 2:
+        warnings.warn("D^2 score is not well-defined with less than two samples.", UndefinedMetricWarning, stacklevel=2)
+        return math.nan
+    given = {"sample_weight": sample_weight, "labels": labels, "scale_by_half": False}
+    found = brier_score_loss(y_true, y_proba, pos_label=pos_label, **given)
+    if is_multilabel(y_true):
+        truth = host(dense(y_true), "y_true").astype(np.float64)
+    else:
+        P, _ = _as_probabilities(y_proba)
+        if P.ndim == 1:
+            positive = _positive_rows(y_true, pos_label)
+            truth = np.column_stack([~positive, positive]).astype(np.float64)
+        else:
+            truth = np.eye(P.shape[1])[_class_codes(y_true, labels, P.shape[1])]
+    weight = check_weight(sample_weight, n)
+    constant = _mean(np.square(truth - np.average(truth, axis=0, weights=weight)).sum(axis=1), weight)
+    if constant == 0:
+        return 1.0 if found == 0 else -math.inf
+    return 1.0 - found / constant
 
 
 def _bins(p: np.ndarray, edges: np.ndarray) -> np.ndarray:

@@ -249,6 +249,73 @@ def det_curve(
     return fps[inside][::-1] / fps[-1], fnr, thresholds[inside][::-1]
 
 
+def confusion_matrix_at_thresholds(
+    y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Counts of the confusion matrix where scores from each threshold on are called positive.
+
+    Parameters as in `roc_curve`.
+
+    Returns
+    -------
+    tns, fps, fns, tps : arrays
+        Weight of the true negatives, false positives, false negatives and true positives.
+    thresholds : array
+        The distinct scores, falling.
+
+    Examples
+    --------
+    >>> tns, fps, fns, tps, thresholds = confusion_matrix_at_thresholds([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> fps, fns
+    (array([0., 1., 1., 2.]), array([1., 1., 0., 0.]))
+    """
+    (fps, tps, thresholds), _ = _binary_counts(y_true, y_score, pos_label, sample_weight)
+    return fps[-1] - fps, fps, tps[-1] - tps, tps, thresholds
+
+
+def metric_at_thresholds(
+    y_true: Any, y_score: Any, metric_func: Any, *, sample_weight: Any = None, metric_params: dict | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """A metric of 0 and 1 predicted by whether a score reaches a threshold, at every threshold.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+    y_score : array-like of shape (n,)
+        The larger, the more positive.
+    metric_func : callable
+        Gives a number, or several, of `metric_func(y_true, y_pred, **metric_params)`.
+    sample_weight : array-like of shape (n,), default=None
+        Handed on to `metric_func`; rows of weight 0 are left out.
+    metric_params : dict, default=None
+
+    Returns
+    -------
+    values : array of shape (n_thresholds, ...)
+    thresholds : array
+        The distinct scores, falling.
+
+    Examples
+    --------
+    >>> from learnt.metrics import accuracy_score
+    >>> metric_at_thresholds([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], accuracy_score)
+    (array([0.75, 0.5 , 0.75, 0.5 ]), array([0.8 , 0.4 , 0.35, 0.1 ]))
+    """
+    if not callable(metric_func):
+        raise TypeError(f"metric_func must be a function of y_true and y_pred; got {metric_func!r}.")
+    n = check_lengths(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
+    labels, scores = label_vector(y_true, "y_true"), real(column(y_score, "y_score"), "y_score")
+    check_finite(scores, "y_score")
+    weight = check_weight(sample_weight, n)
+    settings = dict(metric_params or {})
+    if weight is not None:
+        kept = weight != 0
+        labels, scores, settings["sample_weight"] = labels[kept], scores[kept], weight[kept]
+    thresholds = np.unique(scores)[::-1]
+    values = [metric_func(labels, (scores >= threshold).astype(np.int32), **settings) for threshold in thresholds]
+    return np.asarray(values), thresholds
+
+
 def auc(x: Any, y: Any) -> float:
     """The area under the points (x, y) by the trapezoidal rule; x must rise or fall.
 
