@@ -38,6 +38,7 @@ _KINDS: dict[str, _Kind] = {
     "balanced_accuracy_score": _Kind("balanced accuracy", "classify", "best decision"),
     "brier_score_loss": _Kind("Brier score", "classify", "probability", greater=False),
     "cohen_kappa_score": _Kind("Cohen's kappa", "classify", "best decision"),
+    "d2_brier_score": _Kind("share of the Brier score explained", "classify", "probability"),
     "f1_score": _Kind("F1", "classify", "best decision"),
     "fbeta_score": _Kind("F", "classify", "best decision"),
     "hamming_loss": _Kind("share of wrong labels", "classify", "decision", greater=False),
@@ -150,6 +151,11 @@ class Metric:
         if self.name == "brier_score_loss":
             rows = np.sum((predicted - (y[:, None] == labels)) ** 2, axis=1)
             return float(np.average(rows, weights=weights)) * (0.5 if self.n_classes == 2 else 1.0)
+        if self.name == "d2_brier_score":
+            truth = y[:, None] == labels
+            if len(np.unique(y)) == 1:  # nothing to explain: the value of a constant
+                return 0.0
+            return float(_function(self.name)(truth.astype(np.int64), predicted, sample_weight=weights))
         area = _function(self.name)
         if self.n_classes == 2:
             is_positive = (y == self.positive).astype(np.int64)
