@@ -1,7 +1,7 @@
 """Linear models.
 
     LinearRegression    least squares
-    Ridge, RidgeCV      least squares with a squared penalty; the penalty chosen by leave-one-out
+    Ridge, RidgeCV      least squares with a squared penalty; the penalty chosen by leave-one-out; ridge_regression
     Lasso, ElasticNet   sparse least squares; LassoCV, ElasticNetCV; MultiTask… for targets that share columns
     lasso_path, enet_path   their coefficients at every penalty
     Lars, LassoLars, LarsCV, LassoLarsCV, LassoLarsIC
@@ -22,11 +22,12 @@
     NonlinearLeastSquares
                         any model y = f(x; b), by damped linear steps
     TotalLeastSquares   least squares with errors in X too
-    SGDClassifier, SGDRegressor, Perceptron
+    SGDClassifier, SGDRegressor, Perceptron, SGDOneClassSVM, PassiveAggressiveClassifier, PassiveAggressiveRegressor
                         one row at a time, with `partial_fit`; the perceptron counts its mistakes
 
 Folders: `least_squares` (and ridge), `coordinate` (lasso, elastic net), `logistic`, `glm`, `robust`, `sgd`, `pursuit`,
-`lars`, `nonlinear`, `bayesian`. The mathematics is in pure functions beside the classes; `_base` is what the estimators share.
+`lars`, `nonlinear`, `bayesian`. The mathematics is in pure functions beside the classes; `_base` is what the estimators
+share.
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from learnt.linear_model.least_squares._ridge_classifier import RidgeClassifier as RidgeClassifier
     from learnt.linear_model.least_squares._ridge_classifier import RidgeClassifierCV as RidgeClassifierCV
     from learnt.linear_model.least_squares._ridge_cv import RidgeCV as RidgeCV
+    from learnt.linear_model.least_squares._ridge_function import ridge_regression as ridge_regression
     from learnt.linear_model.least_squares._total_least_squares import TotalLeastSquares as TotalLeastSquares
     from learnt.linear_model.logistic._regression import LogisticRegression as LogisticRegression
     from learnt.linear_model.logistic._regression_cv import LogisticRegressionCV as LogisticRegressionCV
@@ -80,6 +82,9 @@ if TYPE_CHECKING:
     from learnt.linear_model.robust._huber import HuberRegressor as HuberRegressor
     from learnt.linear_model.robust._quantile import QuantileRegressor as QuantileRegressor
     from learnt.linear_model.sgd._classifier import SGDClassifier as SGDClassifier
+    from learnt.linear_model.sgd._one_class import SGDOneClassSVM as SGDOneClassSVM
+    from learnt.linear_model.sgd._passive_aggressive import PassiveAggressiveClassifier as PassiveAggressiveClassifier
+    from learnt.linear_model.sgd._passive_aggressive import PassiveAggressiveRegressor as PassiveAggressiveRegressor
     from learnt.linear_model.sgd._perceptron import Perceptron as Perceptron
     from learnt.linear_model.sgd._regressor import SGDRegressor as SGDRegressor
 
@@ -111,6 +116,8 @@ __all__ = [
     "NonlinearLeastSquares",
     "OrthogonalMatchingPursuit",
     "OrthogonalMatchingPursuitCV",
+    "PassiveAggressiveClassifier",
+    "PassiveAggressiveRegressor",
     "Perceptron",
     "PoissonRegressor",
     "QuantileRegressor",
@@ -119,6 +126,7 @@ __all__ = [
     "RidgeClassifier",
     "RidgeClassifierCV",
     "SGDClassifier",
+    "SGDOneClassSVM",
     "SGDRegressor",
     "TotalLeastSquares",
     "TweedieRegressor",
@@ -128,6 +136,7 @@ __all__ = [
     "lasso_path",
     "orthogonal_mp",
     "orthogonal_mp_gram",
+    "ridge_regression",
 ]
 
 # Imported when first named: least squares should not have to wait for everything else.
@@ -159,6 +168,8 @@ _FILES = {
     "NonlinearLeastSquares": "nonlinear._estimator",
     "OrthogonalMatchingPursuit": "pursuit._orthogonal",
     "OrthogonalMatchingPursuitCV": "pursuit._orthogonal_cv",
+    "PassiveAggressiveClassifier": "sgd._passive_aggressive",
+    "PassiveAggressiveRegressor": "sgd._passive_aggressive",
     "Perceptron": "sgd._perceptron",
     "PoissonRegressor": "glm._regressors",
     "QuantileRegressor": "robust._quantile",
@@ -167,6 +178,7 @@ _FILES = {
     "RidgeClassifier": "least_squares._ridge_classifier",
     "RidgeClassifierCV": "least_squares._ridge_classifier",
     "SGDClassifier": "sgd._classifier",
+    "SGDOneClassSVM": "sgd._one_class",
     "SGDRegressor": "sgd._regressor",
     "TotalLeastSquares": "least_squares._total_least_squares",
     "TweedieRegressor": "glm._regressors",
@@ -176,6 +188,7 @@ _FILES = {
     "lasso_path": "coordinate._lasso_path",
     "orthogonal_mp": "pursuit._solve",
     "orthogonal_mp_gram": "pursuit._solve",
+    "ridge_regression": "least_squares._ridge_function",
 }
 
 __getattr__, __dir__ = names_when_used("learnt.linear_model", _FILES)
