@@ -13,7 +13,7 @@
                         least squares with an unknown noise variance for every row
     BayesianLinearRegression, BayesianRidge, ARDRegression
                         posterior and evidence, with a prior given or estimated
-    HuberRegressor, QuantileRegressor
+    HuberRegressor, QuantileRegressor, TheilSenRegressor, RANSACRegressor
                         robust to outliers; quantiles instead of means
     PoissonRegressor, GammaRegressor, TweedieRegressor
                         counts and amounts whose variance grows with the mean
@@ -81,6 +81,8 @@ if TYPE_CHECKING:
     from learnt.linear_model.pursuit._stagewise import ForwardStagewiseRegression as ForwardStagewiseRegression
     from learnt.linear_model.robust._huber import HuberRegressor as HuberRegressor
     from learnt.linear_model.robust._quantile import QuantileRegressor as QuantileRegressor
+    from learnt.linear_model.robust._ransac import RANSACRegressor as RANSACRegressor
+    from learnt.linear_model.robust._theil_sen import TheilSenRegressor as TheilSenRegressor
     from learnt.linear_model.sgd._classifier import SGDClassifier as SGDClassifier
     from learnt.linear_model.sgd._one_class import SGDOneClassSVM as SGDOneClassSVM
     from learnt.linear_model.sgd._passive_aggressive import PassiveAggressiveClassifier as PassiveAggressiveClassifier
@@ -121,6 +123,7 @@ __all__ = [
     "Perceptron",
     "PoissonRegressor",
     "QuantileRegressor",
+    "RANSACRegressor",
     "Ridge",
     "RidgeCV",
     "RidgeClassifier",
@@ -128,6 +131,7 @@ __all__ = [
     "SGDClassifier",
     "SGDOneClassSVM",
     "SGDRegressor",
+    "TheilSenRegressor",
     "TotalLeastSquares",
     "TweedieRegressor",
     "enet_path",
@@ -173,6 +177,7 @@ _FILES = {
     "Perceptron": "sgd._perceptron",
     "PoissonRegressor": "glm._regressors",
     "QuantileRegressor": "robust._quantile",
+    "RANSACRegressor": "robust._ransac",
     "Ridge": "least_squares._ridge",
     "RidgeCV": "least_squares._ridge_cv",
     "RidgeClassifier": "least_squares._ridge_classifier",
@@ -180,6 +185,7 @@ _FILES = {
     "SGDClassifier": "sgd._classifier",
     "SGDOneClassSVM": "sgd._one_class",
     "SGDRegressor": "sgd._regressor",
+    "TheilSenRegressor": "robust._theil_sen",
     "TotalLeastSquares": "least_squares._total_least_squares",
     "TweedieRegressor": "glm._regressors",
     "enet_path": "coordinate._lasso_path",
