@@ -61,7 +61,15 @@ CASES = [
 
 # Row indices, and the shape of the table, which change when rows are left out.
 PLACES = ("core_sample_indices_", "support_", "shape_fit_")
-PER_ROW = ("labels_", "outliers_", "variance_", "cv_results_", "oob_prediction_", "oob_decision_function_")
+PER_ROW = (
+    "labels_",
+    "outliers_",
+    "inlier_mask_",
+    "variance_",
+    "cv_results_",
+    "oob_prediction_",
+    "oob_decision_function_",
+)
 
 
 def weighted_problem(name, whole=False):

@@ -325,11 +325,12 @@ def answers(model, data) -> dict[str, np.ndarray]:
 def main() -> None:
     folder = GOLDEN / learnt.__version__
     folder.mkdir(parents=True, exist_ok=True)
-    for name, (model, data) in models().items():
+    for name, case in cases().items():
         path = folder / f"{name}.learnt"
         if not path.exists():
+            model = case.fitted()
             learnt.save(model, path)
-            said = {method: result.tolist() for method, result in answers(model, data).items()}
+            said = {method: result.tolist() for method, result in answers(model, case.data).items()}
             path.with_suffix(".json").write_text(json.dumps(said) + "\n")
 
 

@@ -1,7 +1,7 @@
 """Linear models.
 
     LinearRegression    least squares
-    Ridge, RidgeCV      least squares with a squared penalty; the penalty chosen by leave-one-out
+    Ridge, RidgeCV      least squares with a squared penalty; the penalty chosen by leave-one-out; ridge_regression
     Lasso, ElasticNet   sparse least squares; LassoCV, ElasticNetCV; MultiTask… for targets that share columns
     lasso_path, enet_path   their coefficients at every penalty
     Lars, LassoLars, LarsCV, LassoLarsCV, LassoLarsIC
@@ -13,7 +13,7 @@
                         least squares with an unknown noise variance for every row
     BayesianLinearRegression, BayesianRidge, ARDRegression
                         posterior and evidence, with a prior given or estimated
-    HuberRegressor, QuantileRegressor
+    HuberRegressor, QuantileRegressor, TheilSenRegressor, RANSACRegressor
                         robust to outliers; quantiles instead of means
     PoissonRegressor, GammaRegressor, TweedieRegressor
                         counts and amounts whose variance grows with the mean
@@ -22,7 +22,7 @@
     NonlinearLeastSquares
                         any model y = f(x; b), by damped linear steps
     TotalLeastSquares   least squares with errors in X too
-    SGDClassifier, SGDRegressor, Perceptron
+    SGDClassifier, SGDRegressor, Perceptron, SGDOneClassSVM, PassiveAggressiveClassifier, PassiveAggressiveRegressor
                         one row at a time, with `partial_fit`; the perceptron counts its mistakes
 
 Folders: `least_squares` (and ridge), `coordinate` (lasso, elastic net), `logistic`, `glm`, `robust`, `sgd`, `pursuit`,
@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from learnt.linear_model.least_squares._ridge_classifier import RidgeClassifier as RidgeClassifier
     from learnt.linear_model.least_squares._ridge_classifier import RidgeClassifierCV as RidgeClassifierCV
     from learnt.linear_model.least_squares._ridge_cv import RidgeCV as RidgeCV
+    from learnt.linear_model.least_squares._ridge_function import ridge_regression as ridge_regression
     from learnt.linear_model.least_squares._total_least_squares import TotalLeastSquares as TotalLeastSquares
     from learnt.linear_model.logistic._regression import LogisticRegression as LogisticRegression
     from learnt.linear_model.logistic._regression_cv import LogisticRegressionCV as LogisticRegressionCV
@@ -80,7 +81,12 @@ if TYPE_CHECKING:
     from learnt.linear_model.pursuit._stagewise import ForwardStagewiseRegression as ForwardStagewiseRegression
     from learnt.linear_model.robust._huber import HuberRegressor as HuberRegressor
     from learnt.linear_model.robust._quantile import QuantileRegressor as QuantileRegressor
+    from learnt.linear_model.robust._ransac import RANSACRegressor as RANSACRegressor
+    from learnt.linear_model.robust._theil_sen import TheilSenRegressor as TheilSenRegressor
     from learnt.linear_model.sgd._classifier import SGDClassifier as SGDClassifier
+    from learnt.linear_model.sgd._one_class import SGDOneClassSVM as SGDOneClassSVM
+    from learnt.linear_model.sgd._passive_aggressive import PassiveAggressiveClassifier as PassiveAggressiveClassifier
+    from learnt.linear_model.sgd._passive_aggressive import PassiveAggressiveRegressor as PassiveAggressiveRegressor
     from learnt.linear_model.sgd._perceptron import Perceptron as Perceptron
     from learnt.linear_model.sgd._regressor import SGDRegressor as SGDRegressor
 
@@ -112,15 +118,20 @@ __all__ = [
     "NonlinearLeastSquares",
     "OrthogonalMatchingPursuit",
     "OrthogonalMatchingPursuitCV",
+    "PassiveAggressiveClassifier",
+    "PassiveAggressiveRegressor",
     "Perceptron",
     "PoissonRegressor",
     "QuantileRegressor",
+    "RANSACRegressor",
     "Ridge",
     "RidgeCV",
     "RidgeClassifier",
     "RidgeClassifierCV",
     "SGDClassifier",
+    "SGDOneClassSVM",
     "SGDRegressor",
+    "TheilSenRegressor",
     "TotalLeastSquares",
     "TweedieRegressor",
     "enet_path",
@@ -129,6 +140,7 @@ __all__ = [
     "lasso_path",
     "orthogonal_mp",
     "orthogonal_mp_gram",
+    "ridge_regression",
 ]
 
 # Imported when first named: least squares should not have to wait for everything else.
@@ -160,15 +172,20 @@ _FILES = {
     "NonlinearLeastSquares": "nonlinear._estimator",
     "OrthogonalMatchingPursuit": "pursuit._orthogonal",
     "OrthogonalMatchingPursuitCV": "pursuit._orthogonal_cv",
+    "PassiveAggressiveClassifier": "sgd._passive_aggressive",
+    "PassiveAggressiveRegressor": "sgd._passive_aggressive",
     "Perceptron": "sgd._perceptron",
     "PoissonRegressor": "glm._regressors",
     "QuantileRegressor": "robust._quantile",
+    "RANSACRegressor": "robust._ransac",
     "Ridge": "least_squares._ridge",
     "RidgeCV": "least_squares._ridge_cv",
     "RidgeClassifier": "least_squares._ridge_classifier",
     "RidgeClassifierCV": "least_squares._ridge_classifier",
     "SGDClassifier": "sgd._classifier",
+    "SGDOneClassSVM": "sgd._one_class",
     "SGDRegressor": "sgd._regressor",
+    "TheilSenRegressor": "robust._theil_sen",
     "TotalLeastSquares": "least_squares._total_least_squares",
     "TweedieRegressor": "glm._regressors",
     "enet_path": "coordinate._lasso_path",
@@ -177,6 +194,7 @@ _FILES = {
     "lasso_path": "coordinate._lasso_path",
     "orthogonal_mp": "pursuit._solve",
     "orthogonal_mp_gram": "pursuit._solve",
+    "ridge_regression": "least_squares._ridge_function",
 }
 
 __getattr__, __dir__ = names_when_used("learnt.linear_model", _FILES)

@@ -14,6 +14,7 @@ _residuals            The gradient of least squares, computed from the data them
 _ridge                Ridge regression
 _ridge_classifier     Classification by ridge regression of the labels −1 and 1
 _ridge_cv             Ridge regression with its penalty chosen by leave-one-out
+_ridge_function       Ridge regression as a function of arrays
 _solvers              Least squares with and without a ridge: min_b Σ w (y − ȳ − (x − x̄)ᵀb)² + α‖b‖²
 _summary              The usual table: estimate, standard error, t, p, interval
 _total_least_squares  Total least squares: errors in X as well as in y

@@ -49,6 +49,7 @@ class StochasticDescent(progress.CallbackSupportMixin):
     # Every row updates the intercept, but few update any one coefficient of sparse rows, so its step is smaller there,
     # as in scikit-learn.
     _sparse_intercept = 0.01
+    _drift = 0.0
 
     def _check_parameters(self, partial: bool = False) -> None:
         given = self.get_params(deep=False)
@@ -113,6 +114,7 @@ class StochasticDescent(progress.CallbackSupportMixin):
             penalised=self._get("penalty") is not None,
             sparse_intercept=self._sparse_intercept,
             until_perfect=until_perfect,
+            drift=float(self._drift),
         )
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, target: str, reset: bool = True) -> Checked:

@@ -37,7 +37,7 @@ LOSSES = (
 class StochasticClassifier(StochasticDescent, LinearClassifier):
     """`fit` and `partial_fit` of linear classifiers, one run for each class against the rest."""
 
-    _losses = LOSSES
+    _losses: tuple[str, ...] = LOSSES
     _until_perfect = False
     classes_: np.ndarray
 

@@ -21,7 +21,7 @@ from learnt.linalg.log_loss import log_slope
 # Positions in `numbers`, which a run carries from epoch to epoch.
 SCALE, INTERCEPT, T, ETA, OWED, HEAVY, COUNT, INTERCEPT_SUM, LOSS, MOVES, SQUARE, TOUCHED = range(12)
 # Positions in `settings`, which never change.
-CODE, PARAMETER, FACTOR, ALPHA, L1, L2, SCHEDULE, ETA0, POWER, OPTIMAL0, AVERAGE, WITH_INTERCEPT = range(12)
+CODE, PARAMETER, FACTOR, ALPHA, L1, L2, SCHEDULE, ETA0, POWER, OPTIMAL0, AVERAGE, WITH_INTERCEPT, DRIFT = range(13)
 CONSTANT, OPTIMAL, INVSCALING, ADAPTIVE, PA1, PA2 = range(6)
 
 _STEEPEST = 1e12
@@ -94,6 +94,7 @@ def dense_epoch(X, y, weight, order, others, v, rest, paid, settings, numbers):
     code, parameter, factor = int(settings[CODE]), settings[PARAMETER], settings[FACTOR]
     schedule, eta0, power, alpha = int(settings[SCHEDULE]), settings[ETA0], settings[POWER], settings[ALPHA]
     l1, shrink, late, free = settings[L1], settings[L2], settings[OPTIMAL0] - 1.0, settings[WITH_INTERCEPT]
+    drift = settings[DRIFT]
     scale, intercept, t, eta = numbers[SCALE], numbers[INTERCEPT], numbers[T], numbers[ETA]
     owed, heavy, average, square = numbers[OWED], numbers[HEAVY], settings[AVERAGE], numbers[SQUARE]
     moves, count, summed, total, product, touched = 0.0, 0.0, 0.0, 0.0, 1.0, 0.0
@@ -114,7 +115,7 @@ def dense_epoch(X, y, weight, order, others, v, rest, paid, settings, numbers):
         if product > _FULL:
             total += math.log(product)
             product = 1.0
-        total += loss + 0.5 * shrink * scale * scale * square
+        total += loss + 0.5 * shrink * scale * scale * square + drift * intercept
         eta = step_length(schedule, eta, eta0, power, alpha, late, t)
         if schedule >= PA1:
             norm = 0.0
@@ -144,6 +145,7 @@ def dense_epoch(X, y, weight, order, others, v, rest, paid, settings, numbers):
                 for j in range(d):
                     rest[j] -= heavy * change * X[i, j]
             intercept += free * move
+        intercept -= free * drift * eta
         if l1 > 0.0:
             owed += l1 * eta
             over = 1.0 / scale
@@ -173,6 +175,7 @@ def sparse_epoch(data, columns, starts, y, weight, order, others, v, rest, paid,
     code, parameter, factor = int(settings[CODE]), settings[PARAMETER], settings[FACTOR]
     schedule, eta0, power, alpha = int(settings[SCHEDULE]), settings[ETA0], settings[POWER], settings[ALPHA]
     l1, shrink, late, free = settings[L1], settings[L2], settings[OPTIMAL0] - 1.0, settings[WITH_INTERCEPT]
+    drift = settings[DRIFT]
     scale, intercept, t, eta = numbers[SCALE], numbers[INTERCEPT], numbers[T], numbers[ETA]
     owed, heavy, average, square = numbers[OWED], numbers[HEAVY], settings[AVERAGE], numbers[SQUARE]
     moves, count, summed, total, product = 0.0, 0.0, 0.0, 0.0, 1.0
@@ -197,7 +200,7 @@ def sparse_epoch(data, columns, starts, y, weight, order, others, v, rest, paid,
         if product > _FULL:
             total += math.log(product)
             product = 1.0
-        total += loss + 0.5 * shrink * scale * scale * square
+        total += loss + 0.5 * shrink * scale * scale * square + drift * intercept
         eta = step_length(schedule, eta, eta0, power, alpha, late, t)
         if schedule >= PA1:
             norm = 0.0
@@ -224,6 +227,7 @@ def sparse_epoch(data, columns, starts, y, weight, order, others, v, rest, paid,
                 for e in range(lo, hi):
                     rest[columns[e]] -= heavy * change * data[e]
             intercept += free * move
+        intercept -= free * drift * eta
         if l1 > 0.0:
             owed += l1 * eta
             over = 1.0 / scale

@@ -16,7 +16,60 @@ from learnt.linear_model.sgd._pieces import Chosen, Pieces, Problem, run_pieces
 from learnt.linear_model.sgd._run import End, Start, run
 
 
-class SGDRegressor(StochasticDescent, LinearPredictor, RegressorMixin, Estimator):
+class StochasticRegressor(StochasticDescent, LinearPredictor):
+    """`fit` and `partial_fit` of linear regressors."""
+
+    @progress.with_callbacks
+    def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None) -> Any:
+        """Fit from the start, or from `coef_init` and `intercept_init`, until nothing improves."""
+        self._check_parameters()
+        going_on = self._goes_on(X, coef_init)
+        X, y, w = self._checked(X, y, sample_weight, "number")
+        if going_on:
+            coef_init, intercept_init = self.coef_, self.intercept_
+        (start,) = self._starts(1, X.shape[1], coef_init, intercept_init)
+        self._warn([self._descend(X, y, w, start, 1.0, self._get("max_iter"))])
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """One epoch over these rows, from where the last call ended."""
+        first = not hasattr(self, "coef_")
+        self._check_parameters(partial=True)
+        X, y, w = self._checked(X, y, sample_weight, "number", reset=first)
+        start = self._starts(1, X.shape[1], None, None)[0] if first else self._continued(1)[0]
+        self._descend(X, y, w, start, 1.0 if first else self.t_, 1)
+        return self
+
+    def _descend(self, X: Any, y: np.ndarray, w: Any, start: Start, t: float, max_iter: int) -> End:
+        weight = np.ones(X.shape[0]) if w is None else w
+        present = np.flatnonzero(weight > 0)
+        judge = present[self._held_out(None, len(present))]
+        held, numbers = mask_of(judge, X.shape[0]), y.astype(np.float64)
+        settings, seed = self._settings(max_iter), int(self._seeds(1, after=0)[0])
+
+        def target(rows: slice) -> tuple[np.ndarray, np.ndarray]:
+            return numbers[rows], weight[rows]
+
+        def score(outputs: np.ndarray) -> float:
+            """R² on the rows held out."""
+            error = numbers[judge] - outputs
+            spread = numbers[judge] - np.average(numbers[judge], weights=weight[judge])
+            return 1.0 - float(weight[judge] @ error**2) / max(float(weight[judge] @ spread**2), 1e-300)
+
+        def ends(report: Any) -> list[End]:
+            if isinstance(X, Pieces):
+                problem, chosen = Problem(start, seed, target, score), Chosen(present, judge)
+                return run_pieces(X, [problem], chosen, t, settings, None, report)
+            judged = None if held is None else lambda coef, b: score(np.asarray(X[judge] @ coef) + b)
+            return [run(X, numbers, weight, present, start, t, settings, seed, held, judged, report)]
+
+        (end,) = progress_report(self, max_iter, ends, X, y)
+        coef, self.intercept_ = self._finish([end], X.dtype)
+        self.coef_ = coef[0]
+        return end
+
+
+class SGDRegressor(StochasticRegressor, RegressorMixin, Estimator):
     """A linear model of numbers, one row at a time:  min over w, b of  mean loss(y, xᵀw + b) + alpha·penalty(w).
 
     Each row moves the coefficients against the gradient of its own loss, by steps that shrink; rows are shuffled every
@@ -107,54 +160,3 @@ class SGDRegressor(StochasticDescent, LinearPredictor, RegressorMixin, Estimator
         self.n_iter_no_change = n_iter_no_change
         self.warm_start = warm_start
         self.average = average
-
-    @progress.with_callbacks
-    def fit(
-        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
-    ) -> SGDRegressor:
-        """Fit from the start, or from `coef_init` and `intercept_init`, until nothing improves."""
-        self._check_parameters()
-        going_on = self._goes_on(X, coef_init)
-        X, y, w = self._checked(X, y, sample_weight, "number")
-        if going_on:
-            coef_init, intercept_init = self.coef_, self.intercept_
-        (start,) = self._starts(1, X.shape[1], coef_init, intercept_init)
-        self._warn([self._descend(X, y, w, start, 1.0, self.max_iter)])
-        return self
-
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> SGDRegressor:
-        """One epoch over these rows, from where the last call ended."""
-        first = not hasattr(self, "coef_")
-        self._check_parameters(partial=True)
-        X, y, w = self._checked(X, y, sample_weight, "number", reset=first)
-        start = self._starts(1, X.shape[1], None, None)[0] if first else self._continued(1)[0]
-        self._descend(X, y, w, start, 1.0 if first else self.t_, 1)
-        return self
-
-    def _descend(self, X: Any, y: np.ndarray, w: Any, start: Start, t: float, max_iter: int) -> End:
-        weight = np.ones(X.shape[0]) if w is None else w
-        present = np.flatnonzero(weight > 0)
-        judge = present[self._held_out(None, len(present))]
-        held, numbers = mask_of(judge, X.shape[0]), y.astype(np.float64)
-        settings, seed = self._settings(max_iter), int(self._seeds(1, after=0)[0])
-
-        def target(rows: slice) -> tuple[np.ndarray, np.ndarray]:
-            return numbers[rows], weight[rows]
-
-        def score(outputs: np.ndarray) -> float:
-            """R² on the rows held out."""
-            error = numbers[judge] - outputs
-            spread = numbers[judge] - np.average(numbers[judge], weights=weight[judge])
-            return 1.0 - float(weight[judge] @ error**2) / max(float(weight[judge] @ spread**2), 1e-300)
-
-        def ends(report: Any) -> list[End]:
-            if isinstance(X, Pieces):
-                problem, chosen = Problem(start, seed, target, score), Chosen(present, judge)
-                return run_pieces(X, [problem], chosen, t, settings, None, report)
-            judged = None if held is None else lambda coef, b: score(np.asarray(X[judge] @ coef) + b)
-            return [run(X, numbers, weight, present, start, t, settings, seed, held, judged, report)]
-
-        (end,) = progress_report(self, max_iter, ends, X, y)
-        coef, self.intercept_ = self._finish([end], X.dtype)
-        self.coef_ = coef[0]
-        return end

@@ -60,6 +60,7 @@ class Settings:
     penalised: bool = True
     sparse_intercept: float = 1.0
     until_perfect: bool = False
+    drift: float = 0.0  # a linear penalty on the intercept
 
     def numbers(self) -> np.ndarray:
         """The same for the kernels."""
@@ -75,7 +76,7 @@ class Settings:
         l1, l2 = price * self.l1_ratio, price * (1.0 - self.l1_ratio)
         schedule = SCHEDULES[self.schedule]
         return np.array([loss.code, loss.parameter, factor, self.alpha, l1, l2, schedule, self.eta0, self.power_t,
-                         optimal0, float(self.average), float(self.fit_intercept)])  # fmt: skip
+                         optimal0, float(self.average), float(self.fit_intercept), self.drift])  # fmt: skip
 
 
 class Descent:
