@@ -222,7 +222,7 @@ ROOMS = {
         "kneighbors_graph",
         "radius_neighbors_graph",
     ],
-    "neural_network": ["MLPClassifier", "MLPRegressor"],
+    "neural_network": ["BernoulliRBM", "MLPClassifier", "MLPRegressor"],
     "preprocessing": ["PolynomialFeatures", "StandardScaler"],
     "svm": ["LinearSVC", "LinearSVR", "NuSVC", "NuSVR", "OneClassSVM", "SVC", "SVR"],
     "tree": [
@@ -325,6 +325,7 @@ TESTS = [
     "sklearn.neighbors.tests.test_lof",
     "sklearn.neighbors.tests.test_nca",
     "sklearn.neural_network.tests.test_mlp",
+    "sklearn.neural_network.tests.test_rbm",
     "sklearn.preprocessing.tests.test_data",
     "sklearn.preprocessing.tests.test_polynomial",
     "sklearn.svm.tests.test_svm",
