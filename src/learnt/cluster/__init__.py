@@ -11,6 +11,7 @@ MeanShift, mean_shift        peaks of the density (folder `mean_shift`); estimat
 OPTICS                       dense rows at every density, from one order (folder `optics`); compute_optics_graph,
                              cluster_optics_xi, cluster_optics_dbscan
 SpectralClustering           cuts of a graph of rows (folder `spectral`); spectral_clustering
+SpectralCoclustering         rows and columns in blocks (folder `bicluster`); SpectralBiclustering: in a checkerboard
 AgglomerativeClustering      a tree of merges (folder `agglomerative`)
 
 _kmeans.py         the class; _minibatch.py (and its steps), _bisecting.py, _function.py
@@ -32,6 +33,8 @@ from learnt.cluster._kmeans import KMeans
 from learnt.cluster._minibatch import MiniBatchKMeans
 from learnt.cluster._plusplus import kmeans_plusplus
 from learnt.cluster.agglomerative._estimator import AgglomerativeClustering
+from learnt.cluster.bicluster._biclustering import SpectralBiclustering
+from learnt.cluster.bicluster._coclustering import SpectralCoclustering
 from learnt.cluster.hdbscan._estimator import HDBSCAN
 from learnt.cluster.mean_shift._bandwidth import estimate_bandwidth
 from learnt.cluster.mean_shift._estimator import MeanShift, mean_shift
@@ -51,7 +54,9 @@ __all__ = [
     "KMeans",
     "MeanShift",
     "MiniBatchKMeans",
+    "SpectralBiclustering",
     "SpectralClustering",
+    "SpectralCoclustering",
     "choose_k",
     "cluster_optics_dbscan",
     "cluster_optics_xi",

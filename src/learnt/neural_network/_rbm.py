@@ -93,6 +93,10 @@ class BernoulliRBM(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         exempt=("check_methods_subset_invariance", "check_methods_sample_order_invariance"),  # `score_samples` draws
     )
 
+    components_: np.ndarray
+    intercept_hidden_: np.ndarray
+    intercept_visible_: np.ndarray
+
     def __init__(
         self,
         n_components: int = 256,
