@@ -77,6 +77,8 @@ def output(model, X):
             return np.searchsorted(model.classes_, answer) if answer.dtype.kind == "U" else answer
     if hasattr(model, "labels_"):  # clusters of the rows it was fitted to, and of no others
         return np.asarray(model.labels_)
+    if hasattr(model, "row_labels_"):
+        return np.asarray(model.row_labels_)
     if hasattr(model, "embedding_"):  # a map of those rows
         return np.asarray(model.embedding_)
     if hasattr(model, "score_samples"):

@@ -51,6 +51,15 @@ def test_batches_given_one_by_one_are_scikit_learns(beta):
     assert ours.n_steps_ == 4
 
 
+@pytest.mark.filterwarnings("ignore:Maximum number of iterations")
+def test_batches_of_empty_rows_are_scikit_learns():
+    rows = np.r_[X[:60], np.zeros((60, 12))]
+    settings = {"init": "random", "random_state": 0, "beta_loss": 1, "batch_size": 20, "max_iter": 20}
+    ours, other = MiniBatchNMF(3, **settings).fit(rows), theirs.MiniBatchNMF(3, **settings).fit(rows)
+    np.testing.assert_allclose(ours.components_, other.components_, rtol=1e-6, atol=1e-9)
+    assert ours.n_steps_ == other.n_steps_
+
+
 @pytest.mark.parametrize("beta", ["frobenius", "kullback-leibler", "itakura-saito"])
 def test_a_batch_of_all_rows_that_forgets_everything_never_raises_the_divergence(beta):
     """Without memory a step is the multiplicative update, which is proven to lower it."""

@@ -9,6 +9,7 @@ from itertools import combinations, combinations_with_replacement
 from types import SimpleNamespace
 
 import numpy as np
+from scipy.special import expit
 
 from learnt import cluster as ours
 from learnt.cluster._starts import Starts
@@ -98,7 +99,8 @@ def put_on_naive_bayes(naive_bayes):
 
 def put_on_decomposition(decomposition):
     """The number of components that was found, public here."""
-    decomposition.NMF._n_components = property(lambda self: self.n_components_)
+    for cls in (decomposition.NMF, decomposition.MiniBatchNMF):
+        cls._n_components = property(lambda self: self.n_components_)
 
 
 def put_on_cross_decomposition(cross_decomposition):
@@ -232,11 +234,19 @@ def _n_init(self):
     return self._check_against(SimpleNamespace(n_rows=10**9, n_features=self.n_features_in_))
 
 
+def _fit_best_piecewise(self, vectors, n_best, n_clusters):
+    return self.set_params(n_best=n_best)._best(vectors.T.astype(float), n_clusters, self.random_state).T
+
+
 def put_on_clusters(cluster):
     """The same for k-means."""
     for cls in (cluster.KMeans, cluster.MiniBatchKMeans):
         cls._n_init = property(_n_init)
         cls._init_centroids = _init_centroids
+    cluster.SpectralBiclustering._fit_best_piecewise = _fit_best_piecewise
+    cluster.SpectralBiclustering._project_and_cluster = lambda self, data, vectors, n_clusters: (
+        self._means(np.asarray(data @ vectors, dtype=float), n_clusters, self.random_state).labels_
+    )
     cluster.MiniBatchKMeans._init_size = property(lambda self: self._start_rows(len(self.labels_)))
 
 
@@ -258,8 +268,19 @@ def _loss_grad_lbfgs(self, packed, X, Y, sample_weight, *memory):
     return float(loss), network.parameters.gradients.numpy()
 
 
+def _mean_hiddens(self, v):
+    return expit(v @ self.components_.T + self.intercept_hidden_)
+
+
+def _sample_hiddens(self, v, rng):
+    means = _mean_hiddens(self, v)
+    return rng.uniform(size=means.shape) < means
+
+
 def put_on_networks(neural_network):
-    """How the last training ended, and the loss at other weights."""
+    """How the last training ended, and the loss at other weights; hidden units of a Boltzmann machine."""
+    neural_network.BernoulliRBM._mean_hiddens = _mean_hiddens
+    neural_network.BernoulliRBM._sample_hiddens = _sample_hiddens
     neural_network.MLPClassifier._loss_grad_lbfgs = _loss_grad_lbfgs
     for cls in (neural_network.MLPClassifier, neural_network.MLPRegressor):
         cls._optimizer = property(lambda self: SimpleNamespace(learning_rate=self._resume["rate"]))

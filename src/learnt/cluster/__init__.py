@@ -12,6 +12,7 @@ MeanShift, mean_shift        peaks of the density (folder `mean_shift`); estimat
 OPTICS                       dense rows at every density, from one order (folder `optics`); compute_optics_graph,
                              cluster_optics_xi, cluster_optics_dbscan
 SpectralClustering           cuts of a graph of rows (folder `spectral`); spectral_clustering
+SpectralCoclustering         rows and columns in blocks (folder `bicluster`); SpectralBiclustering: in a checkerboard
 AgglomerativeClustering      a tree of merges (folder `agglomerative`); FeatureAgglomeration, of columns;
                              ward_tree, linkage_tree
 
@@ -37,6 +38,8 @@ from learnt.cluster.affinity._estimator import AffinityPropagation, affinity_pro
 from learnt.cluster.agglomerative._estimator import AgglomerativeClustering
 from learnt.cluster.agglomerative._features import FeatureAgglomeration
 from learnt.cluster.agglomerative._functions import linkage_tree, ward_tree
+from learnt.cluster.bicluster._biclustering import SpectralBiclustering
+from learnt.cluster.bicluster._coclustering import SpectralCoclustering
 from learnt.cluster.hdbscan._estimator import HDBSCAN
 from learnt.cluster.mean_shift._bandwidth import estimate_bandwidth
 from learnt.cluster.mean_shift._estimator import MeanShift, mean_shift
@@ -58,7 +61,9 @@ __all__ = [
     "KMeans",
     "MeanShift",
     "MiniBatchKMeans",
+    "SpectralBiclustering",
     "SpectralClustering",
+    "SpectralCoclustering",
     "affinity_propagation",
     "choose_k",
     "cluster_optics_dbscan",

@@ -1,11 +1,13 @@
-"""Neural networks on PyTorch (`pip install 'learnt[nets]'`).
+"""Neural networks, most of them on PyTorch (`pip install 'learnt[nets]'`).
 
     MLPClassifier, MLPRegressor              layers of units between columns and classes or numbers
     ConvNetClassifier, ConvNetRegressor      images
+    BernoulliRBM                             hidden units of 0 and 1 that explain visible ones
 
-Training needs PyTorch, prediction with a multilayer perceptron does not. The files:
+Training needs PyTorch, prediction with a multilayer perceptron does not, nor does `BernoulliRBM`. The files:
 
     _mlp, _mlp_classifier, _mlp_regressor    the estimators
+    _rbm         the restricted Boltzmann machine
     _trained     what all networks share around the training loop
     _forward     prediction with NumPy
     _labels_in_single    labels in single precision, where its error bound proves them
@@ -19,6 +21,7 @@ Training needs PyTorch, prediction with a multilayer perceptron does not. The fi
 
 from learnt.neural_network._mlp_classifier import MLPClassifier as MLPClassifier
 from learnt.neural_network._mlp_regressor import MLPRegressor as MLPRegressor
+from learnt.neural_network._rbm import BernoulliRBM
 from learnt.neural_network.convnet._augment import Augment
 from learnt.neural_network.convnet._classifier import ConvNetClassifier
 from learnt.neural_network.convnet._regressor import ConvNetRegressor
@@ -39,6 +42,7 @@ __all__ = [
     "Augment",
     "AvgPool",
     "BatchNorm",
+    "BernoulliRBM",
     "Conv",
     "ConvNetClassifier",
     "ConvNetRegressor",

@@ -69,6 +69,8 @@ def update_parts(
     """Add a batch to the sums, and make H anew of them, in place."""
     power = damping(beta)
     up, down = as_rows(X).sum(column_ratio, W, H, beta)
+    if beta == 1:  # as scikit-learn: a part that no row of the batch has fades, and H goes on changing
+        down[~W.any(axis=0)] = 1.0
     down = penalised(down, penalties.l1_H, penalties.l2_H, H)
     for total, new in zip(sums, (up * (H ** (1.0 / power) if power != 1 else H), down), strict=True):
         total *= forget
