@@ -142,7 +142,8 @@ def _matrix(estimator: Any, X: Any, reset: bool, accepted: Takes, min_rows: int,
     if sparse.issparse(X):
         if not accepted.sparse:
             raise TypeError(
-                f"Sparse data was passed for X, but dense data is required by {name}; use X.toarray() if it fits in memory."
+                f"Sparse data was passed for X, but dense data is required by {name}; use X.toarray() if it fits in "
+                "memory."
             )
         matrix = _sparse_matrix(X, name)
     elif accepted.categories and _holds_more_than_numbers(X, name):
