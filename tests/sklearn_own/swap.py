@@ -223,6 +223,7 @@ ROOMS = {
         "RadiusNeighborsTransformer",
         "kneighbors_graph",
         "radius_neighbors_graph",
+        "sort_graph_by_row_values",
     ],
     "neural_network": ["MLPClassifier", "MLPRegressor"],
     "preprocessing": ["PolynomialFeatures", "StandardScaler"],
