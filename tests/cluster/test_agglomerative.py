@@ -34,6 +34,18 @@ def test_the_tree_is_scipys(linkage, n):
     assert (model.n_leaves_, model.n_connected_components_, model.n_clusters_) == (n, 1, 2)
 
 
+@pytest.mark.parametrize("n", [2, 60, 300])
+@pytest.mark.parametrize("scale", [1.0, 1e-200, 1e200])
+def test_ward_of_rows_with_many_features(n, scale):
+    """From the matrix of squared distances, whatever the unit."""
+    rows = RNG.normal(size=(n, 64)) + 100.0
+    model = fitted(rows * scale, n_clusters=2)
+    Z = hierarchy.linkage(rows, "ward")
+    # Squares of distances of about 11 have errors of some ε 64 · 11² at most, and of 200 roundings of their sums.
+    np.testing.assert_allclose(model.distances_ / scale, Z[:, 2], rtol=1e-11)
+    np.testing.assert_array_equal(np.sort(model.children_, axis=1), np.sort(Z[:, :2].astype(int), axis=1))
+
+
 @pytest.mark.parametrize("metric", ["manhattan", "l1", "cosine", "l2", "precomputed", "function"])
 @pytest.mark.parametrize("linkage", LINKAGES[1:])
 def test_other_metrics(linkage, metric):

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn import neighbors as oracle
+from sklearn.exceptions import EfficiencyWarning
 from sklearn.pipeline import make_pipeline
 
 from learnt.neighbors import (
@@ -14,6 +16,7 @@ from learnt.neighbors import (
     RadiusNeighborsTransformer,
     kneighbors_graph,
     radius_neighbors_graph,
+    sort_graph_by_row_values,
 )
 
 X = np.random.default_rng(0).normal(size=(120, 3))
@@ -89,3 +92,33 @@ def test_mistakes_get_one_sentence():
         with pytest.raises(ValueError, match=words) as caught:
             call()
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.coo_array])
+def test_graphs_are_sorted_by_value(kind):
+    rng = np.random.default_rng(0)
+    thin = sparse.random_array((40, 40), density=0.2, rng=rng, format="csr")
+    thin.data = np.round(thin.data, 1)  # ties: the first stored stays first
+    given = kind(thin)
+    with pytest.warns(EfficiencyWarning, match="not sorted by row values"):
+        found = sort_graph_by_row_values(given, copy=True)
+    expected = oracle.sort_graph_by_row_values(kind(thin), copy=True, warn_when_not_sorted=False)
+    for name in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    np.testing.assert_array_equal(found.toarray(), thin.toarray())
+    np.testing.assert_array_equal(given.toarray(), thin.toarray())
+    assert sort_graph_by_row_values(found) is found
+
+
+def test_graphs_are_sorted_in_place_or_refused():
+    graph = sparse.csr_array([[0.0, 3.0, 1.0], [3.0, 0.0, 2.0], [1.0, 2.0, 0.0]])
+    data = graph.data
+    assert sort_graph_by_row_values(graph, warn_when_not_sorted=False).data is data
+    with pytest.raises(ValueError, match="not in CSR format"):
+        sort_graph_by_row_values(graph.tocsc(), warn_when_not_sorted=False)
+    with pytest.raises(TypeError, match="'dok' format is not supported"):
+        sort_graph_by_row_values(graph.todok())
+    with pytest.raises(ValueError, match="must be a sparse matrix"):
+        sort_graph_by_row_values(graph.toarray())
+    empty = sparse.csr_array((3, 3))
+    assert sort_graph_by_row_values(empty) is empty

@@ -93,8 +93,12 @@ def _is_kernel(name: str) -> bool:
 
 
 def _made(name: str) -> Any:
-    """A record of plain values; those of trees come with their models."""
-    if name.startswith("learnt.forestry") or _is_kernel(name) or _is_of_networks(name):
+    """A record of plain values; those of trees and imputers come with their models."""
+    if (
+        name.startswith(("learnt.forestry", "learnt.cluster", "learnt.impute"))
+        or _is_kernel(name)
+        or _is_of_networks(name)
+    ):
         return None
     needed = {"low": 0.0, "high": 1.0}
     return _registry.resolve(name)(**{key: needed[key] for key in _registry.RECORDS[name] if key in needed})

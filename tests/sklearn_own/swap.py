@@ -158,6 +158,7 @@ ROOMS = {
         "AffinityPropagation",
         "AgglomerativeClustering",
         "affinity_propagation",
+        "Birch",
         "BisectingKMeans",
         "FeatureAgglomeration",
         "KMeans",
@@ -242,6 +243,7 @@ ROOMS = {
         "RadiusNeighborsTransformer",
         "kneighbors_graph",
         "radius_neighbors_graph",
+        "sort_graph_by_row_values",
     ],
     "neural_network": ["BernoulliRBM", "MLPClassifier", "MLPRegressor"],
     "preprocessing": ["PolynomialFeatures", "StandardScaler"],
@@ -345,6 +347,7 @@ TESTS = [
     "sklearn.mixture.tests.test_gaussian_mixture",
     "sklearn.mixture.tests.test_mixture",
     "sklearn.cluster.tests.test_affinity_propagation",
+    "sklearn.cluster.tests.test_birch",
     "sklearn.cluster.tests.test_feature_agglomeration",
     "sklearn.cluster.tests.test_hierarchical",
     "sklearn.neighbors.tests.test_nearest_centroid",
@@ -385,6 +388,7 @@ for room, names in ROOMS.items():
 private_names.put_on(importlib.import_module("learnt.ensemble"))
 private_names.put_on_neighbors(importlib.import_module("sklearn.neighbors._base"))
 private_names.put_on_clusters(importlib.import_module("learnt.cluster"))
+private_names.put_on_birch(importlib.import_module("learnt.cluster").Birch)
 private_names.put_on_trees(importlib.import_module("sklearn.cluster._agglomerative"))
 private_names.put_on_decomposition(importlib.import_module("learnt.decomposition"))
 private_names.put_on_cross_decomposition(importlib.import_module("learnt.cross_decomposition"))

@@ -14,7 +14,7 @@ from rich.console import Console
 from scipy import sparse
 
 from learnt.cli._bar import bar
-from learnt.engine.estimator import Settings, acceptable, warmup_of
+from learnt.engine.estimator import Settings, acceptable, takes_of, warmup_of
 from learnt.engine.kernel import cache as kernel_cache
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.random import generator
@@ -121,6 +121,12 @@ def _fit(path: str, settings: Settings, X: Any, y: Any) -> None:
     model = resolve(path)(**settings)
     X = X if sparse.issparse(X) else acceptable(X, model)
     model.fit(X) if y is None else model.fit(X, y)
+    if (
+        hasattr(model, "transform") and takes_of(model).missing
+    ):  # what fills cells has nothing to do where none is missing
+        holes = X[:300].copy()
+        holes[::7, 0] = np.nan
+        model.transform(holes)
     for method in ("predict", "predict_proba", "transform", "kneighbors", "mahalanobis"):
         if hasattr(model, method):
             getattr(model, method)(X[:300])

@@ -3,6 +3,7 @@
 KMeans, k_means              k centres by Lloyd's algorithm; as a class, as one call
 MiniBatchKMeans              from small batches of rows
 BisectingKMeans              by halving clusters
+Birch                        of sums of rows in a tree (folder `birch`)
 kmeans_plusplus              rows to start from
 DBSCAN, dbscan               dense rows and all rows reachable from them
 HDBSCAN                      dense rows at every density at once (folder `hdbscan`)
@@ -40,6 +41,8 @@ from learnt.cluster.agglomerative._features import FeatureAgglomeration
 from learnt.cluster.agglomerative._functions import linkage_tree, ward_tree
 from learnt.cluster.bicluster._biclustering import SpectralBiclustering
 from learnt.cluster.bicluster._coclustering import SpectralCoclustering
+from learnt.cluster.birch._estimator import Birch
+from learnt.cluster.birch._tree import CFTree as CFTree
 from learnt.cluster.hdbscan._estimator import HDBSCAN
 from learnt.cluster.mean_shift._bandwidth import estimate_bandwidth
 from learnt.cluster.mean_shift._estimator import MeanShift, mean_shift
@@ -55,6 +58,7 @@ __all__ = [
     "OPTICS",
     "AffinityPropagation",
     "AgglomerativeClustering",
+    "Birch",
     "BisectingKMeans",
     "ChosenK",
     "FeatureAgglomeration",

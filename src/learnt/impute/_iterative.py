@@ -35,6 +35,8 @@ def _steps_fit(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
     """Every step fills one of the columns from others, of which its estimator knows as many."""
     kept = dims["d"] if model.keep_empty_features else int((~state["_is_empty_feature"]).sum())
     steps, rounds = state["imputation_sequence_"], state["n_iter_"]
+    if not (state["_max_value"] > state["_min_value"]).all():
+        return "has limits without room between them"
     if (len(steps) % rounds if rounds else len(steps)) or len(state["_min_value"]) != kept:
         return "does not have the same steps in each round"
     for step in steps:

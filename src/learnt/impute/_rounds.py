@@ -82,7 +82,7 @@ def truncated_draws(
     from scipy.stats import truncnorm  # seconds to import, and seldom needed
 
     drawn = np.clip(mean, low, high)
-    good = (deviation > 0) & (mean >= low) & (mean <= high)
+    good = (deviation > 0) & (mean >= low) & (mean <= high) & np.isfinite(mean) & np.isfinite(deviation)
     if good.any():
         m, s = mean[good], deviation[good]
         drawn[good] = truncnorm(a=(low - m) / s, b=(high - m) / s, loc=m, scale=s).rvs(random_state=random)

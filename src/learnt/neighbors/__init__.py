@@ -7,6 +7,8 @@ CondensedNearestNeighbor, VoronoiEditing           the nearest neighbour among f
 NearestNeighbors                                   the neighbours themselves
 kneighbors_graph, radius_neighbors_graph,          as a sparse matrix; as a step of a pipeline
 KNeighborsTransformer, RadiusNeighborsTransformer
+sort_graph_by_row_values                           such a matrix with the nearest first
+VALID_METRICS, VALID_METRICS_SPARSE                the metrics that each algorithm takes (_names_of_metrics)
 LocalOutlierFactor                                 how much sparser a row's surroundings are than its neighbours'
 NeighborhoodComponentsAnalysis, LMNN               the linear map that brings rows of a class together
 KernelDensity                                      a density from a kernel around every row
@@ -26,7 +28,8 @@ _schema     what model files may hold
 from learnt.neighbors._classification import KNeighborsClassifier
 from learnt.neighbors._density import KernelDensity
 from learnt.neighbors._editing import CondensedNearestNeighbor, VoronoiEditing
-from learnt.neighbors._graph import kneighbors_graph, radius_neighbors_graph
+from learnt.neighbors._graph import kneighbors_graph, radius_neighbors_graph, sort_graph_by_row_values
+from learnt.neighbors._names_of_metrics import VALID_METRICS, VALID_METRICS_SPARSE
 from learnt.neighbors._nearest_centroid import NearestCentroid
 from learnt.neighbors._outliers import LocalOutlierFactor
 from learnt.neighbors._radius_classification import RadiusNeighborsClassifier
@@ -40,6 +43,8 @@ from learnt.neighbors.metric._large_margin import LMNN
 
 __all__ = [
     "LMNN",
+    "VALID_METRICS",
+    "VALID_METRICS_SPARSE",
     "BallTree",
     "CondensedNearestNeighbor",
     "KDTree",
@@ -57,4 +62,5 @@ __all__ = [
     "VoronoiEditing",
     "kneighbors_graph",
     "radius_neighbors_graph",
+    "sort_graph_by_row_values",
 ]

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
+import numpy as np
+from sklearn.exceptions import EfficiencyWarning
+
+from learnt.engine.params import ParameterError
 from learnt.neighbors._base import KNeighborsMixin
 from learnt.neighbors._radius import RadiusNeighborsMixin
 from learnt.neighbors._unsupervised import NearestNeighbors
@@ -102,3 +107,58 @@ def _queries(model: Any, include_self: Any, mode: str) -> Any:
     if isinstance(include_self, str) and include_self == "auto":
         include_self = mode == "connectivity"
     return model._fit_X if include_self else None
+
+
+def sort_graph_by_row_values(graph: Any, copy: bool = False, warn_when_not_sorted: bool = True) -> Any:
+    """A sparse matrix of distances whose rows hold their entries by rising distance, of equals the first stored.
+
+    Parameters
+    ----------
+    graph : sparse matrix of shape (n, n)
+        An entry is a distance, 0 too where it is stored.
+    copy : bool, default=False
+        False: the entries of a CSR matrix are sorted in place; other kinds need a copy.
+    warn_when_not_sorted : bool, default=True
+        Whether an `EfficiencyWarning` tells that there was something to sort.
+
+    Returns
+    -------
+    graph : CSR matrix of shape (n, n)
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> graph = csr_array([[0.0, 3.0, 1.0], [3.0, 0.0, 2.0], [1.0, 2.0, 0.0]])
+    >>> sort_graph_by_row_values(graph, copy=True, warn_when_not_sorted=False).data
+    array([1., 3., 2., 3., 1., 2.])
+    """
+    if not hasattr(graph, "format"):
+        raise ParameterError(f"graph must be a sparse matrix, SciPy's; got a {type(graph).__name__}.")
+    if graph.format not in ("csr", "csc", "coo", "lil"):
+        raise TypeError(
+            f"Sparse matrix in {graph.format!r} format is not supported due to its handling of explicit zeros; use "
+            "graph.tocsr()."
+        )
+    if graph.format == "csr" and _sorted_by_value(graph):
+        return graph
+    if warn_when_not_sorted:
+        warnings.warn(
+            "Precomputed sparse input was not sorted by row values. Sort it once with sort_graph_by_row_values("
+            "warn_when_not_sorted=False).",
+            EfficiencyWarning,
+            stacklevel=2,
+        )
+    if graph.format != "csr" and not copy:
+        raise ValueError("The input graph is not in CSR format. Use copy=True to allow the conversion to CSR format.")
+    graph = graph.copy() if graph.format == "csr" and copy else graph.tocsr()
+    row = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    order = np.lexsort((graph.data, row))  # stable
+    graph.data[:], graph.indices[:] = graph.data[order], graph.indices[order]
+    graph.has_sorted_indices = False
+    return graph
+
+
+def _sorted_by_value(graph: Any) -> bool:
+    """Whether no entry of a CSR matrix is less than the one before it in its row."""
+    falls = np.flatnonzero(graph.data[1:] < graph.data[:-1]) + 1
+    return bool(np.isin(falls, graph.indptr).all())

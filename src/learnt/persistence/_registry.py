@@ -40,6 +40,7 @@ SKLEARN = {
 # Plain data holders that are no estimators (no `get_params`): splitters, selectors, frozen dataclasses. They are
 # rebuilt by calling the class with the fields named here and by nothing else.
 RECORDS: dict[str, tuple[str, ...]] = {
+    "learnt.cluster.CFTree": ("center", "total", "size", "spread", "child", "filled", "after", "root"),
     "learnt.erm.losses.Absolute": (),
     "learnt.erm.losses.EpsilonInsensitive": ("epsilon",),
     "learnt.erm.losses.Exponential": (),

@@ -1,4 +1,4 @@
-"""Average, complete and single linkage from the square matrix of all distances.
+"""Average, complete and single linkage from the square matrix of all distances, and Ward's from that of their squares.
 
 A chain of nearest neighbours, as in `_ward`; the distances of a merged cluster replace those of one of its parts. Only
 its row is written then: to write its column too would touch one cache line for each number. The row of another cluster
@@ -19,8 +19,8 @@ from learnt.engine.kernel import kernel
 from learnt.engine.kernel.intrinsics import atomic_load
 from learnt.engine.threads import for_blocks
 
-AVERAGE, COMPLETE, SINGLE = 0, 1, 2
-RULES = {"average": AVERAGE, "complete": COMPLETE, "single": SINGLE}
+AVERAGE, COMPLETE, SINGLE, WARD = 0, 1, 2, 3
+RULES = {"average": AVERAGE, "complete": COMPLETE, "single": SINGLE, "ward": WARD}
 _CHUNK = 64  # distances whose smallest is found at once
 _FEW = 64  # clusters from which the matrix is not made smaller any more
 _LONG = 1 << 22  # distances from which Ctrl-C is checked in between
@@ -130,6 +130,11 @@ def merge_chain(clusters, chain, rule, enough, stop):
         elif rule == COMPLETE:
             for c in range(n):
                 other[c] = max(own[c], other[c])
+        elif rule == WARD:
+            for c in range(n):
+                of_c = size[c]
+                both = (of_a + of_c) * own[c] + (of_b + of_c) * other[c]
+                other[c] = (both - of_c * nearest) / (of_a + of_b + of_c)
         else:
             for c in range(n):
                 other[c] = min(own[c], other[c])

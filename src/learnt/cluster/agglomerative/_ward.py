@@ -6,6 +6,9 @@ A chain goes from a cluster to its nearest until two are each other's nearest, w
 nearer. The distance of two clusters is that of their centroids times √(2 n m / (n + m)), so that a centroid and a size
 for each cluster are all that is kept. Clusters are stored in cells of 64 that are near each other; a cell whose box is
 too far away is skipped. When half of the clusters are merged, the others are put into new cells.
+
+Of few rows with many features, where centroids are long and no box is far away, the matrix of squared distances is kept
+instead: `_square` with the rule of Lance and Williams.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from learnt.cluster.agglomerative._square import all_distances, merges
 from learnt.cluster.agglomerative._tree import Merges
 from learnt.engine.interrupts import stoppable
 from learnt.engine.kernel import kernel
@@ -22,6 +26,8 @@ from learnt.engine.kernel.intrinsics import atomic_load
 _CELL = 64
 _NOWHERE = 1e150  # coordinates of a column without a cluster
 _MARGIN = 1.0 + 1e-13  # covers the rounding of a bound
+_WIDE = 64  # features from which boxes exclude little
+_MANY = 6000  # rows whose matrix is not kept
 _LONG = 1 << 24  # rows² · features from which Ctrl-C is checked in between
 
 
@@ -167,8 +173,12 @@ def ward_merges(X: np.ndarray) -> Merges:
     """All merges of the rows of X."""
     n, d = X.shape
     scale = 2.0 ** int(np.frexp(np.abs(X).max())[1])  # brings cells to at most 1, so that no square overflows
-    Z = X / scale
-    center = np.ascontiguousarray((Z - Z.mean(axis=0)).T, dtype=np.float64)
+    Z = np.asarray(X / scale, dtype=np.float64)
+    Z -= Z.mean(axis=0)
+    if d >= _WIDE and n <= _MANY:
+        found = merges(all_distances(Z, "sqeuclidean"), "ward")
+        return found._replace(distance=scale * np.sqrt(np.maximum(found.distance, 0.0)))
+    center = np.ascontiguousarray(Z.T)
     size, row = np.ones(n), np.arange(n)
     first, second = np.empty((2, n - 1), dtype=np.int64)
     chain = Chain(np.empty(n, np.int64), first, second, np.empty(n - 1), np.zeros(2, np.int64))
