@@ -15,7 +15,7 @@ The house, from the ground up; imports only go down:
     study accel cli                          what people run
 
 and, as they are in scikit-learn, what holds models and prepares data: pipeline compose feature_extraction
-feature_selection frozen multiclass multioutput inspection datasets base utils exceptions.
+feature_selection frozen multiclass multioutput inspection datasets base callback utils exceptions.
 
 Importing `learnt` is instant: every room is imported when first named.
 """
@@ -59,6 +59,7 @@ _ESTIMATORS = (
 # Containers, data sets and tools of scikit-learn, under its names: changing the import is the whole migration.
 _BORROWED = (
     "base",
+    "callback",
     "compose",
     "datasets",
     "exceptions",
@@ -78,6 +79,7 @@ _ROOMS = (
     "diagnosis",
     "distributed",
     "engine",
+    "experimental",
     "forestry",
     "inverse",
     "kernels",
@@ -95,10 +97,18 @@ _FUNCTIONS = {
     "set_threads": "engine.threads",
     "get_threads": "engine.threads",
 }
+# Functions of the package itself that are scikit-learn's.
+_BORROWED_FUNCTIONS = ("clone", "config_context", "get_config", "set_config", "show_versions")
 
-__all__ = ["__version__", *_ROOMS, *_FUNCTIONS]
+__all__ = ["__version__", *_ROOMS, *_FUNCTIONS, *_BORROWED_FUNCTIONS]
 
 if TYPE_CHECKING:  # what type checkers and editors see
+    from sklearn import clone as clone
+    from sklearn import config_context as config_context
+    from sklearn import get_config as get_config
+    from sklearn import set_config as set_config
+    from sklearn import show_versions as show_versions
+
     from learnt.engine.rows import scan as scan
     from learnt.engine.threads import get_threads as get_threads
     from learnt.engine.threads import set_threads as set_threads
@@ -111,6 +121,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"learnt.{name}")
     if name in _FUNCTIONS:
         return getattr(import_module(f"learnt.{_FUNCTIONS[name]}"), name)
+    if name in _BORROWED_FUNCTIONS:
+        return getattr(import_module("sklearn"), name)
     raise AttributeError(f"module 'learnt' has no attribute {name!r}")
 
 
