@@ -94,5 +94,7 @@ TASKS = [
     ),
     cluster("SpectralClustering", 2_000, 5, 4, fit("cluster", "SpectralClustering", n_clusters=4, random_state=0), 1.0),
     cluster("OPTICS", 10_000, 3, 5, fit("cluster", "OPTICS", min_samples=20), 3.0),
+    cluster("Birch", 20_000, 5, 5, fit("cluster", "Birch", n_clusters=5, threshold=1.5), 1.0),
+    cluster("AffinityPropagation", 1_000, 2, 4, fit("cluster", "AffinityPropagation", random_state=0), 1.0),
     cluster("MeanShift", 1_000, 2, 4, fit("cluster", "MeanShift", bandwidth=2.0), 3.0),
 ]
