@@ -8,6 +8,7 @@ matrix is compacted.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ _CHUNK = 64  # distances whose smallest is found at once
 _FEW = 64  # clusters from which the matrix is not made smaller any more
 _LONG = 1 << 22  # distances from which Ctrl-C is checked in between
 _CELLS = 1 << 20
+_CANCELS = 1e-3  # of ‖a‖² + ‖b‖²: below, products lose more than three digits of a squared distance
 
 
 class Clusters(NamedTuple):
@@ -174,8 +176,27 @@ def merges(D: np.ndarray, linkage: str) -> Merges:
 
 def all_distances(X: np.ndarray, metric: Any) -> np.ndarray:
     """The distances of all pairs of rows by a metric of `learnt.distances`; both of a pair to the last bit."""
+    return all_pairs(X, distance_function(metric, {}))
+
+
+def squares_between(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """‖a − b‖² of all rows, by products where these leave the digits; of near rows from their differences."""
+    of_a, of_b = np.einsum("ij,ij->i", A, A), np.einsum("ij,ij->i", B, B)
+    D = A @ B.T
+    D *= -2.0
+    D += of_a[:, None]
+    D += of_b
+    for i, (a, of) in enumerate(zip(A, of_a, strict=True)):
+        near = np.flatnonzero(D[i] < _CANCELS * (of + of_b))
+        if near.size:
+            gaps = B[near] - a
+            D[i, near] = np.einsum("ij,ij->i", gaps, gaps)
+    return D
+
+
+def all_pairs(X: np.ndarray, distances: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
+    """What a function says of all pairs of rows, each pair asked once."""
     n = len(X)
-    distances = distance_function(metric, {})
     D = np.empty((n, n))
 
     def some(lo: int, hi: int) -> None:

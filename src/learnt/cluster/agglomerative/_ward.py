@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learnt.cluster.agglomerative._square import all_distances, merges
+from learnt.cluster.agglomerative._square import all_pairs, merges, squares_between
 from learnt.cluster.agglomerative._tree import Merges
 from learnt.engine.interrupts import stoppable
 from learnt.engine.kernel import kernel
@@ -176,7 +176,7 @@ def ward_merges(X: np.ndarray) -> Merges:
     Z = np.asarray(X / scale, dtype=np.float64)
     Z -= Z.mean(axis=0)
     if d >= _WIDE and n <= _MANY:
-        found = merges(all_distances(Z, "sqeuclidean"), "ward")
+        found = merges(all_pairs(Z, squares_between), "ward")
         return found._replace(distance=scale * np.sqrt(np.maximum(found.distance, 0.0)))
     center = np.ascontiguousarray(Z.T)
     size, row = np.ones(n), np.arange(n)
