@@ -12,7 +12,7 @@ from learnt.engine.kernel import kernel
 DEPENDENT = 1e-11  # the squared distance of a column from the span of others, as a share of its own, that is rounding
 
 
-@kernel
+@kernel(allocates=False)
 def append(row, support, m, factor):
     """Extend the factor by column support[m], whose row of G this is; False where it lies in the span of the others."""
     own = row[support[m]]
@@ -30,7 +30,7 @@ def append(row, support, m, factor):
     return True
 
 
-@kernel
+@kernel(allocates=False)
 def remove(hit, m, factor):
     """The factor of m columns without the one at `hit`: its row is left out, and rotations bring back the triangle."""
     for i in range(hit + 1, m):
@@ -47,7 +47,7 @@ def remove(hit, m, factor):
             factor[i, p + 1] = c * v - s * u
 
 
-@kernel
+@kernel(allocates=False)
 def substitute(factor, m, x):
     """Solve G_SS x = x in place."""
     for i in range(m):

@@ -54,7 +54,7 @@ class State(NamedTuple):
     level: np.ndarray
 
 
-@kernel
+@kernel(allocates=False)
 def combine(rows, where, support, m, direction, along):
     """along = Σ direction_i × row support[i] of G, four rows at a time."""
     for c in range(along.size):
@@ -74,7 +74,7 @@ def combine(rows, where, support, m, direction, along):
         i += 1
 
 
-@kernel
+@kernel(allocates=False)
 def first_to_meet(state, positive, left, most):
     """The length of step, at most `most`, after which a column outside has |xᵀr| equal to the falling level; which one.
 
@@ -97,7 +97,7 @@ def first_to_meet(state, positive, left, most):
     return step, entering
 
 
-@kernel
+@kernel(allocates=False)
 def first_to_vanish(state, m, most):
     """The length of step, at most `most`, after which a coefficient is 0; at which place of the support."""
     coef, support, sign, direction = state.coef, state.support, state.sign, state.direction
@@ -110,7 +110,7 @@ def first_to_vanish(state, m, most):
     return step, hit
 
 
-@kernel
+@kernel(allocates=False)
 def enter(rows, where, j, m, positive, pivot, state):
     """Have column j move with the others, unless it lies in their span; how many move."""
     state.support[m] = j
@@ -126,7 +126,7 @@ def enter(rows, where, j, m, positive, pivot, state):
     return m + 1
 
 
-@kernel
+@kernel(allocates=False)
 def leave(hit, m, state):
     """Take the column at this place out; those that lay in its span and that of others may enter again."""
     support, sign, role = state.support, state.sign, state.role
@@ -142,7 +142,7 @@ def leave(hit, m, state):
     return j
 
 
-@kernel
+@kernel(allocates=False)
 def follow(rows, where, limits, state, levels, coefs, stop):
     """Follow the path from where it is; every bend is written to `levels`, and to `coefs` where it has rows.
 
