@@ -9,12 +9,12 @@ from types import ModuleType
 import numpy as np
 import pytest
 import sklearn.calibration
-import sklearn.cluster
 import sklearn.compose
 import sklearn.ensemble
+import sklearn.impute
 import sklearn.linear_model as lm
 import sklearn.naive_bayes as nb
-import sklearn.neural_network
+import sklearn.preprocessing
 from sklearn.ensemble import RandomForestClassifier as Before
 from sklearn.utils import all_estimators
 
@@ -80,8 +80,8 @@ def test_names_can_be_left():
 def test_what_stays_and_what_was_imported_before():
     with install():
         assert Before is vars(sklearn.ensemble)["RandomForestClassifier"]
-        assert sklearn.cluster.Birch.__module__ == "sklearn.cluster._birch"
-        assert sklearn.neural_network.BernoulliRBM.__module__ == "sklearn.neural_network._rbm"
+        assert sklearn.impute.SimpleImputer.__module__ == "sklearn.impute._base"
+        assert sklearn.preprocessing.MinMaxScaler.__module__ == "sklearn.preprocessing._data"
         with pytest.raises(AttributeError, match="Nonsense"):
             lm.Nonsense  # noqa: B018
 
