@@ -22,7 +22,7 @@ def test_the_rooms_give_what_both_have():
     found = {pair.name for room in ROOMS for pair in pairs_of(room)}
     assert len(found) == len(BOTH) > 110
     assert {"Ridge", "SVC", "KMeans", "RandomForestClassifier", "GaussianNB", "k_means", "export_text"} <= found
-    assert not found & {"ERMClassifier", "Birch", "KDTree", "kernels"}  # not in both, or no estimator
+    assert not found & {"ERMClassifier", "KDTree", "kernels"}  # not in both, or no estimator
 
 
 def test_defaults_that_differ_are_listed():
