@@ -54,7 +54,7 @@ def problem(name, n=400, d=5, seed=0):
     X = acceptable(rng.normal(size=(n, d)) + 6.0 * np.eye(3, d)[group], make(name))
     if target_of(make(name)) == "classes":
         return X, np.array(["ant", "bee", "cat"])[group]
-    y = X @ np.arange(1.0, d + 1) + rng.normal(size=n)
+    y = X @ np.arange(1.0, X.shape[1] + 1) + rng.normal(size=n)
     if make(name).__sklearn_tags__().target_tags.positive_only:
         return X, np.exp(y / 20)
     if not make(name).__sklearn_tags__().target_tags.single_output:
@@ -115,7 +115,10 @@ def test_what_was_public_once_is_found():
     """Every class that a golden file names, so that none is lost to the laws of this file."""
     golden = (Path(__file__).parent / "persistence" / "golden").glob("*/*.learnt")
     named = {found for path in golden for found in re.findall(rb"learnt\.(\w+)\.([A-Z]\w+)", path.read_bytes())}
-    once = {name.decode() for room, name in named if room != b"forestry"}
+    once = {name.decode() for room, name in named if room != b"forestry"} - {
+        "CFTree",
+        "ImputerTriplet",
+    }  # parts of models
     assert len(once) >= 79
     assert once <= ESTIMATORS.keys()
 
@@ -134,7 +137,8 @@ def test_scikit_learns_checks(name):
     exempt = trial_of(ESTIMATORS[name]).exempt
     assert {w[0] for w in wrong} >= set(exempt)  # none is let off what it would pass
     assert [w for w in wrong if w not in left_out and w[0] not in exempt] == []
-    assert len(results) > 30
+    if make(name).__sklearn_tags__().input_tags.two_d_array:  # most checks have tables of several columns
+        assert len(results) > 30
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -183,7 +187,7 @@ def test_float32_is_close(name):
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_data_frames_of_every_library(name):
     X, y = problem(name)
-    columns = ["a b", "ü", "x[0]", "<b>", "e"]
+    columns = ["a b", "ü", "x[0]", "<b>", "e"][: X.shape[1]]
     frames = [
         pd.DataFrame(X, columns=columns),
         pl.DataFrame(X, schema=columns),
@@ -192,7 +196,8 @@ def test_data_frames_of_every_library(name):
     outputs = []
     for frame in frames:
         model = fitted(name, frame, y)
-        assert list(model.feature_names_in_) == columns
+        if model.__sklearn_tags__().input_tags.two_d_array:  # one column has no other to be confused with
+            assert list(model.feature_names_in_) == columns
         outputs.append(output(model, frame))
     for other in outputs[1:]:
         np.testing.assert_array_equal(other, outputs[0])
@@ -353,6 +358,8 @@ def takes(name, problem_kind):
     """Whether the estimator can do something sensible with this, and so does."""
     model = make(name)
     tags = model.__sklearn_tags__()
+    if problem_kind == "one dimension" and tags.input_tags.one_d_array:
+        return True
     if problem_kind in ("NaN", "infinity"):
         return tags.input_tags.allow_nan or tags.no_validation
     if problem_kind in ("strings", "complex", "one dimension", "no columns"):
@@ -395,7 +402,11 @@ def test_wrong_width_and_unfitted_get_one_sentence(name):
             getattr(model, method)(X)
         assert "\n" not in str(caught.value)
     model.fit(X, y)
-    if not model.__sklearn_tags__().no_validation:
+    tags = model.__sklearn_tags__()
+    if not tags.input_tags.two_d_array:
+        with pytest.raises(ValueError, match="2d array with 1 feature"):
+            getattr(model, method)(np.c_[X, X])
+    elif not tags.no_validation:
         with pytest.raises(ValueError, match=r"X has 4 features, but \w+ is expecting 5 features") as wide:
             getattr(model, method)(X[:, :4])
         assert "\n" not in str(wide.value)

@@ -7,7 +7,7 @@ The house, from the ground up; imports only go down:
     linear_model naive_bayes neighbors       estimators
     cluster mixture manifold decomposition density preprocessing baseline svm inverse tree ensemble
     discriminant_analysis bayes kernel_ridge kernel_approximation gaussian_process neural_network random_projection
-    covariance cross_decomposition
+    covariance cross_decomposition isotonic dummy
     calibration semi_supervised impute       scores turned into probabilities; missing cells
     model_selection diagnosis plots          judging models
     persistence                              model files: data, never code
@@ -38,10 +38,12 @@ _ESTIMATORS = (
     "decomposition",
     "density",
     "discriminant_analysis",
+    "dummy",
     "ensemble",
     "erm",
     "gaussian_process",
     "impute",
+    "isotonic",
     "kernel_approximation",
     "kernel_ridge",
     "linear_model",

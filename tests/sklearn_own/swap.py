@@ -145,6 +145,8 @@ ROOMS = {
         "SkewedChi2Sampler",
     ],
     "impute": ["IterativeImputer", "KNNImputer"],
+    "dummy": ["DummyClassifier", "DummyRegressor"],
+    "isotonic": ["IsotonicRegression", "check_increasing", "isotonic_regression"],
     "kernel_ridge": ["KernelRidge"],
     "naive_bayes": ["BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB"],
     "cluster": [
@@ -300,6 +302,8 @@ TESTS = [
     "sklearn.cluster.tests.test_bicluster",
     "sklearn.cluster.tests.test_spectral",
     "sklearn.tests.test_kernel_ridge",
+    "sklearn.tests.test_dummy",
+    "sklearn.tests.test_isotonic",
     "sklearn.impute.tests.test_impute",
     "sklearn.impute.tests.test_knn",
     "sklearn.impute.tests.test_common",

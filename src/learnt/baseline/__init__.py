@@ -7,6 +7,8 @@ Implementation: `_validation` (rows are counted and never read), `_quantiles` (o
 """
 
 from learnt.baseline._classifier import ConstantClassifier
+from learnt.baseline._regressor import ConstantNumber as ConstantNumber
 from learnt.baseline._regressor import ConstantRegressor
+from learnt.baseline._validation import row_count as row_count
 
 __all__ = ["ConstantClassifier", "ConstantRegressor"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,7 @@ class ConstantClassifier(MultiOutputMixin, ClassifierMixin, Estimator):
         rule=_one_list_an_output,
     )
     __learnt_takes__ = Takes(sparse=True, categories=True, missing=True)
+    _strategies: tuple[str, ...] = ("prior", "most_frequent", "constant")
 
     def __init__(self, *, strategy: str = "prior", constant: Any = None) -> None:
         self.strategy = strategy
@@ -89,22 +91,21 @@ class ConstantClassifier(MultiOutputMixin, ClassifierMixin, Estimator):
         y : array-like of shape (n,) or (n, n_outputs)
         sample_weight : array-like of shape (n,), default=None
         """
-        check_choice(self, "strategy", ("prior", "most_frequent", "constant"))
+        check_choice(self, "strategy", self._strategies)
         name = type(self).__name__
         rows, y, sample_weight, _ = without_absent(stand_in(self, X, y), y, sample_weight)
         if y is None:
             raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
         weight = check_weights(sample_weight, rows)
-        targets = [check_target(target, "label", rows, name) for target in _outputs(y)]
-        constants = self._constants(len(targets))
-        shares = [label_shares(target, weight) for target in targets]
+        shares = [label_shares(self._labels_of(target, rows), weight) for target in _outputs(y)]
+        constants = self._constants(len(shares))
         for (classes, _), constant in zip(shares, constants, strict=True):
             if self.strategy == "constant" and constant not in classes.tolist():
                 raise ValueError(
-                    "The constant target value must be present in the training data; "
-                    f"constant={constant!r}, possible values are {classes.tolist()}."
+                    "The constant target value must be present in the training data, and you provided "
+                    f"constant={self.constant}. Possible values are: {classes.tolist()}."
                 )
-        self.n_outputs_ = len(targets)
+        self.n_outputs_ = len(shares)
         self.classes_: Any = [classes for classes, _ in shares]
         self.class_prior_: Any = [prior for _, prior in shares]
         self.n_classes_: Any = [classes.size for classes, _ in shares]
@@ -112,6 +113,10 @@ class ConstantClassifier(MultiOutputMixin, ClassifierMixin, Estimator):
             self.classes_, self.class_prior_ = shares[0]
             self.n_classes_ = self.classes_.size
         return self
+
+    def _labels_of(self, target: Any, rows: np.ndarray) -> np.ndarray:
+        """One target, checked."""
+        return check_target(target, "label", rows, type(self).__name__)
 
     def _constants(self, n_outputs: int) -> list[Any]:
         """The constant of each output; None where the strategy needs none."""
@@ -175,8 +180,11 @@ class ConstantClassifier(MultiOutputMixin, ClassifierMixin, Estimator):
         return tags
 
 
-def _outputs(y: Any) -> list[Any]:
-    """The targets one by one; a vector, or a matrix of one column, is one."""
+def _outputs(y: Any) -> Iterable[Any]:
+    """The targets one by one, of a sparse matrix one dense at a time; a vector, or a matrix of one column, is one."""
+    if hasattr(y, "tocsc"):
+        y = y.tocsc()
+        return (y[:, [j]].toarray().ravel() for j in range(y.shape[1]))
     shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
     if len(shape) == 2 and shape[1] > 1:
         return list(np.asarray(y).T)

@@ -23,7 +23,83 @@ def _some_residuals(model: Any, state: dict[str, Any], dims: Dims) -> str | None
     return None if state["residual_quantiles_"].shape[0] else "has no residuals"
 
 
-class ConstantRegressor(MultiOutputMixin, RegressorMixin, Estimator):
+class ConstantNumber(MultiOutputMixin, RegressorMixin, Estimator):
+    """What regressors that predict a constant share: how it is found, and predictions."""
+
+    __learnt_takes__ = Takes(sparse=True, categories=True, missing=True)
+
+    def __init__(self, *, strategy: str = "mean", constant: Any = None, quantile: float | None = None) -> None:
+        self.strategy = strategy
+        self.constant = constant
+        self.quantile = quantile
+
+    def _fit_constant(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+        """Set the constant; targets as a matrix, their weights and the constant in float64."""
+        check_choice(self, "strategy", ("mean", "median", "quantile", "constant"))
+        check_number(self, "quantile", 0, 1, also=(None,))
+        name = type(self).__name__
+        rows, y, sample_weight, _ = without_absent(stand_in(self, X, y), y, sample_weight)
+        if y is None:
+            raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
+        targets = check_target(y, "numbers", rows, name)
+        weight = check_weights(sample_weight, rows)
+        targets = targets.reshape(targets.shape[0], -1)
+        constant = self._best(targets, weight)
+        self.n_outputs_ = targets.shape[1]
+        self.constant_ = constant.astype(targets.dtype).reshape(1, -1)
+        return targets, weight, constant
+
+    def _best(self, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+        """The constant of each output, in float64."""
+        if self.strategy == "mean":
+            return np.average(y.astype(np.float64, copy=False), axis=0, weights=weight)
+        if self.strategy == "constant":
+            return self._given(y.shape[1])
+        if self.strategy == "quantile" and self.quantile is None:
+            raise ParameterError(
+                "When using strategy='quantile', you have to specify the desired quantile in the range [0, 1]."
+            )
+        share = np.array([0.5 if self.strategy == "median" else self.quantile], dtype=np.float64)
+        return np.array([quantiles(column, weight, share)[0] for column in y.T], dtype=np.float64)
+
+    def _given(self, n_outputs: int) -> np.ndarray:
+        if self.constant is None:
+            raise ParameterError("Constant target value has to be specified when the constant strategy is used.")
+        try:
+            given = np.asarray(self.constant, dtype=np.float64).ravel()
+        except (TypeError, ValueError):
+            raise ParameterError(
+                f"The constant must be a number or one for each output; got {self.constant!r}."
+            ) from None
+        if given.size != n_outputs:
+            raise ParameterError(
+                f"Constant target value should have shape ({n_outputs}, 1), one for each output; got {self.constant!r}."
+            )
+        if not np.isfinite(given).all():
+            raise ParameterError(f"The constant must be finite; got {self.constant!r}.")
+        return given
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """The constant, once for every row of X; with `return_std`, also the spread of that prediction: 0."""
+        require_fitted(self)
+        answer = self._for_each_row(row_count(self, X), self.constant_[0])
+        return (answer, np.zeros(answer.shape)) if return_std else answer
+
+    def _for_each_row(self, n: int, values: np.ndarray) -> np.ndarray:
+        return np.repeat(values, n) if self.n_outputs_ == 1 else np.tile(values, (n, 1))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R²; X may be None."""
+        return super().score(np.zeros((len(y), 1)) if X is None else X, y, sample_weight)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        tags.no_validation = True  # X is not used
+        return tags
+
+
+class ConstantRegressor(ConstantNumber):
     """Predict the same number for every row: argmin_c Σ w·loss(y − c).
 
     The mean is best for squared loss, the median for absolute loss, a quantile for pinball loss; this is the floor
@@ -67,13 +143,7 @@ class ConstantRegressor(MultiOutputMixin, RegressorMixin, Estimator):
         },
         rule=_some_residuals,
     )
-    __learnt_takes__ = Takes(sparse=True, categories=True, missing=True)
     __learnt_trial__ = Trial(weighted=({"strategy": "median"},))
-
-    def __init__(self, *, strategy: str = "mean", constant: Any = None, quantile: float | None = None) -> None:
-        self.strategy = strategy
-        self.constant = constant
-        self.quantile = quantile
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ConstantRegressor:
         """Find the constant.
@@ -84,57 +154,10 @@ class ConstantRegressor(MultiOutputMixin, RegressorMixin, Estimator):
         y : array-like of shape (n,) or (n, n_outputs)
         sample_weight : array-like of shape (n,), default=None
         """
-        check_choice(self, "strategy", ("mean", "median", "quantile", "constant"))
-        check_number(self, "quantile", 0, 1, also=(None,))
-        name = type(self).__name__
-        rows, y, sample_weight, _ = without_absent(stand_in(self, X, y), y, sample_weight)
-        if y is None:
-            raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
-        targets = check_target(y, "numbers", rows, name)
-        weight = check_weights(sample_weight, rows)
-        targets = targets.reshape(targets.shape[0], -1)
-        constant = self._best(targets, weight)
-        self.n_outputs_ = targets.shape[1]
-        self.constant_ = constant.astype(targets.dtype).reshape(1, -1)
+        targets, weight, constant = self._fit_constant(X, y, sample_weight)
         self.residual_quantiles_ = _spread(targets, weight) - constant
         self.residual_count_ = row_worth(weight, targets.shape[0])
         return self
-
-    def _best(self, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-        """The constant of each output, in float64."""
-        if self.strategy == "mean":
-            return np.average(y.astype(np.float64, copy=False), axis=0, weights=weight)
-        if self.strategy == "constant":
-            return self._given(y.shape[1])
-        if self.strategy == "quantile" and self.quantile is None:
-            raise ParameterError(
-                "When using strategy='quantile', you have to specify the desired quantile in the range [0, 1]."
-            )
-        share = np.array([0.5 if self.strategy == "median" else self.quantile], dtype=np.float64)
-        return np.array([quantiles(column, weight, share)[0] for column in y.T], dtype=np.float64)
-
-    def _given(self, n_outputs: int) -> np.ndarray:
-        if self.constant is None:
-            raise ParameterError("Constant target value has to be specified when the constant strategy is used.")
-        try:
-            given = np.asarray(self.constant, dtype=np.float64).ravel()
-        except (TypeError, ValueError):
-            raise ParameterError(
-                f"The constant must be a number or one for each output; got {self.constant!r}."
-            ) from None
-        if given.size != n_outputs:
-            raise ParameterError(
-                f"Constant target value should have shape ({n_outputs}, 1), one for each output; got {self.constant!r}."
-            )
-        if not np.isfinite(given).all():
-            raise ParameterError(f"The constant must be finite; got {self.constant!r}.")
-        return given
-
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """The constant, once for every row of X; with `return_std`, also the spread of that prediction: 0."""
-        require_fitted(self)
-        answer = self._for_each_row(row_count(self, X), self.constant_[0])
-        return (answer, np.zeros(answer.shape)) if return_std else answer
 
     def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """An interval that holds a new y with probability `coverage`, from the quantiles of the training targets.
@@ -164,19 +187,6 @@ class ConstantRegressor(MultiOutputMixin, RegressorMixin, Estimator):
             self._for_each_row(n, (constant + below).astype(dtype)),
             self._for_each_row(n, (constant + above).astype(dtype)),
         )
-
-    def _for_each_row(self, n: int, values: np.ndarray) -> np.ndarray:
-        return np.repeat(values, n) if self.n_outputs_ == 1 else np.tile(values, (n, 1))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R²; X may be None."""
-        return super().score(np.zeros((len(y), 1)) if X is None else X, y, sample_weight)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True
-        tags.no_validation = True  # X is not used
-        return tags
 
 
 def _spread(y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:

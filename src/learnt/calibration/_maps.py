@@ -7,9 +7,9 @@ order, then the probability at each of them. Of a temperature: the factor of the
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import isotonic_regression, minimize_scalar
+from scipy.optimize import minimize_scalar
 
-from learnt.statistics import fit_sigmoid, logistic
+from learnt.statistics import fit_sigmoid, logistic, monotonic_corners
 
 METHODS = ("sigmoid", "isotonic", "temperature")
 _SMALLEST = np.finfo(np.float64).tiny
@@ -41,13 +41,7 @@ def fit_isotonic(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarra
     array([[1. , 2. , 3. , 4. ],
            [0. , 0.5, 0.5, 1. ]])
     """
-    x, place = np.unique(x, return_inverse=True)
-    weight = np.bincount(place, weights)
-    mean = np.bincount(place, weights * y) / weight
-    level = np.clip(isotonic_regression(mean, weights=weight).x, 0.0, 1.0)
-    inner = np.zeros(len(x), dtype=bool)
-    inner[1:-1] = (level[1:-1] == level[:-2]) & (level[1:-1] == level[2:])
-    return np.stack([x[~inner], level[~inner]])
+    return np.stack(monotonic_corners(x, y, weights, low=0.0, high=1.0))
 
 
 # --- all classes at once

@@ -108,7 +108,10 @@ def target_of(estimator: Any) -> str:
 
 
 def acceptable(X: np.ndarray, estimator: Any) -> np.ndarray:
-    """A table of numbers that the estimator accepts: counts from 0 to 9 where it takes no negative numbers."""
+    """A table of numbers that the estimator accepts: of one column where it takes no more; counts from 0 to 9 where it
+    takes no negative numbers."""
+    if not estimator.__sklearn_tags__().input_tags.two_d_array:
+        X = X[:, :1]
     if not estimator.__sklearn_tags__().input_tags.positive_only:
         return X
     return np.clip(np.round(X + 1), 0, 9).astype(X.dtype)

@@ -25,6 +25,7 @@ lost however far from 0 the data are.
     _joint    X and y together                                   _gaussians     Gaussian densities of rows
     _expected moments from shares, with other sums of the pass   _bins      rules for the bins of histograms
     _sigmoid  Platt's scaling of scores to probabilities         _shrinkage     shares by which covariances shrink
+    _isotonic the monotonic function nearest to numbers
 """
 
 from learnt.statistics._bins import RULES as BIN_RULES
@@ -41,6 +42,7 @@ from learnt.statistics._gaussians import (
 )
 from learnt.statistics._grouped import share_sums
 from learnt.statistics._groups import Groups, classes_in_y, given, labels_in_y, of_classes
+from learnt.statistics._isotonic import Corners, monotonic_corners, nearest_monotonic
 from learnt.statistics._joint import JointMoments, joint_means, joint_moments, joint_products
 from learnt.statistics._moments import column_sums, moments
 from learnt.statistics._points import far_from_zero
@@ -51,6 +53,7 @@ from learnt.statistics._sigmoid import fit_sigmoid, logistic
 __all__ = [
     "BIN_RULES",
     "COVARIANCES",
+    "Corners",
     "Gaussians",
     "Groups",
     "JointMoments",
@@ -75,6 +78,8 @@ __all__ = [
     "log_sum_exp",
     "logistic",
     "moments",
+    "monotonic_corners",
+    "nearest_monotonic",
     "oas_share",
     "of_classes",
     "quartics",

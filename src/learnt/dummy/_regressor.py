@@ -1,0 +1,83 @@
+"""A constant number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from learnt.baseline import ConstantNumber
+from learnt.engine.estimator import Trial
+from learnt.engine.params import ParameterError
+from learnt.engine.schema import Schema, choice, count, real
+
+
+class DummyRegressor(ConstantNumber):
+    """Predict the same number for every row, without looking at X: the mean, the median, a quantile or a given one.
+
+    With weights, the median and other quantiles are the smallest y at which the share of the weight is reached,
+    min{y : Σ_{yᵢ ≤ y} wᵢ ≥ q Σ wᵢ}; without, NumPy's, linear between two values. (`learnt.baseline.ConstantRegressor`
+    has the quantiles of rows repeated by their weights instead, and intervals.)
+
+    Parameters
+    ----------
+    strategy : {"mean", "median", "quantile", "constant"}, default="mean"
+    constant : float, or array-like of shape (n_outputs,), default=None
+        What strategy="constant" predicts.
+    quantile : float in [0, 1], default=None
+        Which quantile strategy="quantile" predicts.
+
+    Attributes
+    ----------
+    constant_ : array of shape (1, n_outputs)
+        What is predicted.
+    n_outputs_ : int
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> DummyRegressor().fit([[0], [1], [2]], [1.0, 2.0, 9.0]).predict([[7], [8]])
+    array([4., 4.])
+    """
+
+    __learnt_schema__ = Schema(
+        params={"strategy": choice("mean", "median", "quantile", "constant")},
+        state={"n_outputs_": count(1, name="t"), "constant_": real(1, "t")},
+    )
+    __learnt_trial__ = Trial(weighted=({"strategy": "median"},))
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DummyRegressor:
+        """Find the constant.
+
+        Parameters
+        ----------
+        X : anything with rows, or None
+        y : array-like of shape (n,) or (n, n_outputs)
+        sample_weight : array-like of shape (n,), default=None
+        """
+        if X is None and y is not None:
+            X = np.empty((np.shape(y)[0], 0))
+        self._fit_constant(X, y, sample_weight)
+        return self
+
+    def _best(self, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+        if weight is None or self.strategy not in ("median", "quantile"):
+            return super()._best(y, weight)
+        if self.strategy == "quantile" and self.quantile is None:
+            raise ParameterError(
+                "When using strategy='quantile', you have to specify the desired quantile in the range [0, 1]."
+            )
+        share = 0.5 if self.strategy == "median" or self.quantile is None else self.quantile
+        return np.array([_reached(column, weight, share) for column in y.T], dtype=np.float64)
+
+
+def _reached(y: np.ndarray, weight: np.ndarray, share: float) -> float:
+    """The smallest y at which the share of the weight is reached.
+
+    >>> float(_reached(np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0]), 0.5))
+    2.0
+    """
+    order = np.argsort(y)
+    reached = np.cumsum(weight[order])
+    return y[order[min(np.searchsorted(reached, share * reached[-1]), y.size - 1)]]
