@@ -69,6 +69,7 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.long
 def test_a_script_with_and_without(folder):
     plain = json.loads(run("sub/script.py", "plain.pkl", cwd=folder).stdout)
     done = run("-m", "learnt.accel", "--report", "sub/script.py", "ours.pkl", "3", cwd=folder, code=3)

@@ -243,7 +243,7 @@ def test_several_outputs_of_classes(kind, splitter):
 
 
 @pytest.mark.parametrize("kind", long_but("forest", of=REGRESSORS))
-@pytest.mark.parametrize("splitter", ["exact", "binned"])
+@pytest.mark.parametrize("splitter", ["exact", pytest.param("binned", marks=pytest.mark.long)])
 def test_several_outputs_of_numbers(kind, splitter):
     X, Y = make_regression(400, 6, n_targets=3, random_state=0)
     model = REGRESSORS[kind](20, random_state=0, splitter=splitter, bootstrap=True, oob_score=True).fit(X, Y)
@@ -255,7 +255,7 @@ def test_several_outputs_of_numbers(kind, splitter):
         model.predict_interval(X)
 
 
-@pytest.mark.parametrize("kind", long_but("forest classes", "extra numbers"))
+@pytest.mark.parametrize("kind", long_but("forest classes"))
 def test_sparse_is_dense(kind):
     X, y = data_for(kind, 200)
     X = X * (np.abs(X) > 0.6)

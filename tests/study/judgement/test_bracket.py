@@ -64,6 +64,7 @@ def bracketed(X, y, classify):
     return bracket(ceiling, losses[best], wrong)
 
 
+@pytest.mark.long
 def test_the_truth_is_inside_on_at_least_eighteen_of_twenty_problems():
     inside, told = [], 0
     for k, (used, idle, shape, sigma) in enumerate(AMOUNTS):
