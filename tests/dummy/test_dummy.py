@@ -72,10 +72,15 @@ def test_regressor_equals_scikit_learns(shape, options, weighted):
     assert ours.score(None, y) == pytest.approx(theirs.score(None, y), abs=1e-12)
 
 
-def test_no_table_is_needed():
+def test_no_table_is_needed(tmp_path):
     y = LABELS["strings"]
     assert (DummyClassifier().fit(None, y).predict([None, "a"]) == DummyClassifier().fit(y, y).predict([0, 1])).all()
-    assert DummyRegressor().fit(None, [1.0, 3.0]).predict([[0]]).tolist() == [2]
+    number = DummyRegressor().fit(None, [1.0, 3.0])
+    assert number.predict([[0]]).tolist() == [2]
+    learnt.save(number, tmp_path / "number.learnt")
+    assert learnt.load(tmp_path / "number.learnt").predict([[0]]).tolist() == [2]
+    learnt.save(DummyClassifier(strategy="uniform", random_state=0).fit(None, y), tmp_path / "label.learnt")
+    assert learnt.load(tmp_path / "label.learnt").predict([[0]] * 5).shape == (5,)
 
 
 def test_a_weighted_median_parts_the_weight():

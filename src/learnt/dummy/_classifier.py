@@ -82,6 +82,8 @@ class DummyClassifier(ConstantClassifier):
                 stacklevel=2,
             )
         super().fit(_as_many_rows(X, y), y.tocsr() if is_sparse else _vector(y), sample_weight)
+        if X is None:
+            del self.n_features_in_
         self.sparse_output_ = is_sparse and self.strategy != "uniform"
         return self
 

@@ -56,12 +56,14 @@ class DummyRegressor(ConstantNumber):
         y : array-like of shape (n,) or (n, n_outputs)
         sample_weight : array-like of shape (n,), default=None
         """
-        if X is None and y is not None:
-            X = np.empty((np.shape(y)[0], 0))
-        self._fit_constant(X, y, sample_weight)
+        self._fit_constant(X if X is not None or y is None else np.empty((np.shape(y)[0], 0)), y, sample_weight)
+        if X is None:
+            del self.n_features_in_
         return self
 
     def _best(self, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+        if weight is None and self.strategy == "median":
+            return np.median(y, axis=0).astype(np.float64)
         if weight is None or self.strategy not in ("median", "quantile"):
             return super()._best(y, weight)
         if self.strategy == "quantile" and self.quantile is None:
