@@ -70,7 +70,7 @@ def _aligned(*shape: int) -> np.ndarray:
 
 
 def vector_lanes() -> int:
-    """How many numbers a vector of a tile has: AVX-512 has registers for sixty-four sums of eight numbers each."""
+    """How many numbers a vector has, and rows a tile: its sums, three vectors a row, stay in the registers."""
     try:
         from llvmlite import binding
     except ImportError:  # no Numba: any number will do

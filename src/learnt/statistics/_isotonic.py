@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 
 class Corners(NamedTuple):
@@ -41,6 +40,8 @@ def monotonic_corners(
 
 def nearest_monotonic(y: np.ndarray, weights: np.ndarray | None, increasing: bool) -> np.ndarray:
     """The monotonic sequence nearest to y in weighted squares, by pooling of adjacent violators."""
+    from scipy.optimize import isotonic_regression  # SciPy's optimisers take longer to load than most fits
+
     return isotonic_regression(y, weights=weights, increasing=increasing).x
 
 
