@@ -41,3 +41,10 @@ def test_returns_what_is_asked_for():
         ridge_regression(X, y, 1.0, solver="fast")
     with pytest.raises(ValueError, match="penalties"):
         ridge_regression(X, y, [1.0, 2.0])
+
+
+def test_lists_and_one_weight_for_all():
+    """Twice the weight is half the penalty."""
+    rows, target = [[1.0], [2.0]], [3.0, 6.0]
+    weighted = ridge_regression(rows, target, 5.0, sample_weight=2.0)
+    np.testing.assert_allclose(weighted, ridge_regression(rows, target, 2.5), rtol=1e-14)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from learnt.linear_model.least_squares._ridge import Ridge
 
 
@@ -58,8 +56,6 @@ def ridge_regression(
     if positive and solver not in ("auto", "lbfgs"):
         raise ValueError(f"When positive=True, only 'lbfgs' solver can be used, or 'auto'; solver is {solver!r}.")
     model = Ridge(alpha, fit_intercept=return_intercept, solver=solver, max_iter=max_iter, tol=tol, positive=positive)
-    if sample_weight is not None and np.ndim(sample_weight) == 0:
-        sample_weight = np.full(X.shape[0], sample_weight, dtype=np.float64)
     model.fit(X, y, sample_weight)
     coef = model.coef_
     found = (coef, *([model.n_iter_] if return_n_iter else []), *([model.intercept_] if return_intercept else []))
