@@ -15,6 +15,7 @@ from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.matrices import double
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.random import random_state_of
+from learnt.engine.schema import FEATURES, Schema, flags, integers
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
 
@@ -25,6 +26,15 @@ EXEMPT = ("check_fit_non_negative", "check_positive_only_tag_during_fit")
 class Biclusters(BiclusterMixin, Estimator):
     """Labels of rows and columns from singular vectors."""
 
+    __learnt_schema__ = Schema(
+        state={
+            **FEATURES,
+            "row_labels_": integers("n"),
+            "column_labels_": integers("d"),
+            "rows_": flags("k", "n"),
+            "columns_": flags("k", "d"),
+        }
+    )
     __learnt_takes__ = Takes(sparse=True)
 
     def fit(self, X: Any, y: Any = None) -> Any:

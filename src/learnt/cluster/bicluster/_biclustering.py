@@ -11,7 +11,6 @@ from learnt.cluster.bicluster._base import EXEMPT, Biclusters, not_negative, too
 from learnt.cluster.bicluster._scaling import bistochastic, log_interactions, roots, scaled
 from learnt.engine.estimator import Trial
 from learnt.engine.params import check_choice, check_number
-from learnt.engine.schema import FEATURES, Schema, flags, integers
 
 
 class SpectralBiclustering(Biclusters):
@@ -60,15 +59,6 @@ class SpectralBiclustering(Biclusters):
     True
     """
 
-    __learnt_schema__ = Schema(
-        state={
-            **FEATURES,
-            "row_labels_": integers("n"),
-            "column_labels_": integers("d"),
-            "rows_": flags("s", "n"),
-            "columns_": flags("s", "d"),
-        }
-    )
     __learnt_trial__ = Trial(
         quick={"n_clusters": 2, "n_components": 2, "n_best": 1, "random_state": 0, "n_init": 3},
         any_order=False,

@@ -11,7 +11,6 @@ from learnt.cluster.bicluster._base import EXEMPT, Biclusters, not_negative, too
 from learnt.cluster.bicluster._scaling import roots, scaled
 from learnt.engine.estimator import Trial
 from learnt.engine.params import check_number
-from learnt.engine.schema import FEATURES, Schema, flags, integers
 
 
 class SpectralCoclustering(Biclusters):
@@ -54,15 +53,6 @@ class SpectralCoclustering(Biclusters):
            [4, 6]])
     """
 
-    __learnt_schema__ = Schema(
-        state={
-            **FEATURES,
-            "row_labels_": integers("n"),
-            "column_labels_": integers("d"),
-            "rows_": flags("k", "n"),
-            "columns_": flags("k", "d"),
-        }
-    )
     __learnt_trial__ = Trial(quick={"n_clusters": 2, "random_state": 0, "n_init": 3}, any_order=False, exempt=EXEMPT)
 
     def __init__(
