@@ -317,9 +317,9 @@ def test_more_passes_are_never_worse():
 @pytest.mark.parametrize("passes", [0, 1, 3])
 def test_half_a_product_is_enough_for_the_last_directions(passes):
     """The same eigenvalues and directions as with whole products, about a mean far from 0 too."""
-    from learnt.decomposition._centre import centre
-    from learnt.decomposition._krylov import krylov
-    from learnt.decomposition._products import scatter_inside, scatter_product
+    from learnt.decomposition.spectrum._centre import centre
+    from learnt.decomposition.spectrum._krylov import krylov
+    from learnt.decomposition.spectrum._products import scatter_inside, scatter_product
     from learnt.engine.rows import as_rows
 
     X = make(500, 40) + 5.0

@@ -3,7 +3,7 @@
     PCA, IncrementalPCA                     principal component analysis; fits from sums over rows, all or in batches
     KernelPCA                               principal components in the space of a kernel
     TruncatedSVD, randomized_svd            singular vectors of the rows as they are, sparse ones too
-    SparsePCA, MiniBatchSparsePCA           components with few entries, by dictionary learning on the columns
+    SparsePCA, MiniBatchSparsePCA           components with few entries (folder `sparse_pca`)
     FactorAnalysis                          factors in common, and the noise of each feature
     FastICA, fastica                        sources that are as independent as can be
     SparseCoder, sparse_encode              rows as few atoms of a dictionary that is given
@@ -11,32 +11,29 @@
     LatentDirichletAllocation               topics of documents, from counts of their words (folder `lda`)
     DictionaryLearning, MiniBatch…          the atoms learned too; as functions dict_learning, dict_learning_online
 
-Implementation: `_centre` (mean and scatter), `_products` (of the centred data, from sums over rows), `_triangle` (its
-QR factorisation in blocks), `_exact` (eigenvectors of the scatter or of the Gram matrix, singular vectors by QR),
-`_krylov` (a few components of a large matrix), `_choice` (which solver, how many components), `_principal` (scores and
-covariance, once components are found), `_pca` (the estimator); `_kernel_components` (of a centred kernel matrix);
-`_rotation` (of factors), `_contrast` (of sources); `_sparse_coding_kernels` (codes, exactly), `_dictionary_update`
-(better atoms for given codes).
+Folders: `spectrum` (eigenvectors and singular vectors, exact or a few), `dictionary` (all that codes by atoms), `nmf`,
+`lda`, `sparse_pca`. Beside the estimators: `_principal` (scores and covariance, once components are found),
+`_kernel_components` (of a centred kernel matrix), `_rotation` (of factors), `_contrast` (of sources).
 """
 
-from learnt.decomposition._dictionary import DictionaryLearning
-from learnt.decomposition._dictionary_functions import dict_learning, dict_learning_online
-from learnt.decomposition._dictionary_online import MiniBatchDictionaryLearning
 from learnt.decomposition._factor_analysis import FactorAnalysis
 from learnt.decomposition._fast_ica import FastICA, fastica
 from learnt.decomposition._incremental_pca import IncrementalPCA
 from learnt.decomposition._kernel_pca import KernelPCA
 from learnt.decomposition._pca import PCA
 from learnt.decomposition._randomized_svd import randomized_svd
-from learnt.decomposition._sparse_coding import sparse_encode
-from learnt.decomposition._sparse_coding_estimator import SparseCoder
-from learnt.decomposition._sparse_pca import SparsePCA
-from learnt.decomposition._sparse_pca_online import MiniBatchSparsePCA
 from learnt.decomposition._truncated_svd import TruncatedSVD
+from learnt.decomposition.dictionary._coder import SparseCoder
+from learnt.decomposition.dictionary._coding import sparse_encode
+from learnt.decomposition.dictionary._estimator import DictionaryLearning
+from learnt.decomposition.dictionary._functions import dict_learning, dict_learning_online
+from learnt.decomposition.dictionary._online import MiniBatchDictionaryLearning
 from learnt.decomposition.lda._estimator import LatentDirichletAllocation
 from learnt.decomposition.nmf._estimator import NMF
 from learnt.decomposition.nmf._function import non_negative_factorization
 from learnt.decomposition.nmf._minibatch import MiniBatchNMF
+from learnt.decomposition.sparse_pca._estimator import SparsePCA
+from learnt.decomposition.sparse_pca._online import MiniBatchSparsePCA
 
 __all__ = [
     "NMF",

@@ -12,11 +12,11 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from learnt.decomposition._centre import NotFiniteError, centre
-from learnt.decomposition._exact import in_blocks, singular
 from learnt.decomposition._principal import project, with_positive_peaks
 from learnt.decomposition._rotation import rotated
-from learnt.decomposition._triangle import triangles
+from learnt.decomposition.spectrum._centre import NotFiniteError, centre
+from learnt.decomposition.spectrum._exact import in_blocks, singular
+from learnt.decomposition.spectrum._triangle import triangles
 from learnt.engine.arrays import is_lazy, namespace, to_device_of, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number

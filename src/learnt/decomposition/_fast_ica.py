@@ -13,10 +13,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from learnt.decomposition._centre import NotFiniteError, scatter
 from learnt.decomposition._contrast import CONTRASTS, Custom, contrast_sums
-from learnt.decomposition._exact import from_triangle, in_blocks, largest_eigen
 from learnt.decomposition._principal import project
+from learnt.decomposition.spectrum._centre import NotFiniteError, scatter
+from learnt.decomposition.spectrum._exact import from_triangle, in_blocks, largest_eigen
 from learnt.engine.arrays import to_device_of, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.params import ParameterError, check_choice, check_number

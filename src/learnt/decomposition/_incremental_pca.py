@@ -6,9 +6,9 @@ from typing import Any
 
 from scipy import sparse
 
-from learnt.decomposition._centre import Centre
-from learnt.decomposition._exact import Spectrum, largest_eigen
 from learnt.decomposition._principal import PrincipalComponents
+from learnt.decomposition.spectrum._centre import Centre
+from learnt.decomposition.spectrum._exact import Spectrum, largest_eigen
 from learnt.engine.arrays import like, namespace
 from learnt.engine.estimator import Takes, Trial, Warm
 from learnt.engine.params import check_flag, check_number

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from learnt.decomposition._krylov import krylov
 from learnt.decomposition._principal import with_positive_peaks
+from learnt.decomposition.spectrum._krylov import krylov
 from learnt.engine.arrays import is_numpy, like, namespace
 from learnt.engine.threads import for_blocks, single_blas
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.decomposition._centre import NotFiniteError
-from learnt.decomposition._choice import cheapest_solver, check_count, check_parameters, resolve_count
-from learnt.decomposition._exact import Spectrum, first_of, from_scatter, from_triangle, to_six_digits
-from learnt.decomposition._krylov import arpack, randomized
 from learnt.decomposition._principal import PrincipalComponents
+from learnt.decomposition.spectrum._centre import NotFiniteError
+from learnt.decomposition.spectrum._choice import cheapest_solver, check_count, check_parameters, resolve_count
+from learnt.decomposition.spectrum._exact import Spectrum, first_of, from_scatter, from_triangle, to_six_digits
+from learnt.decomposition.spectrum._krylov import arpack, randomized
 from learnt.engine.arrays import is_foreign_array, is_lazy, namespace, to_device_of, to_numpy
 from learnt.engine.estimator import Takes, Trial, Warm
 from learnt.engine.matrices import Route

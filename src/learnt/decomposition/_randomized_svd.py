@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.extmath import svd_flip
 
-from learnt.decomposition._centre import Centre
-from learnt.decomposition._krylov import randomized
+from learnt.decomposition.spectrum._centre import Centre
+from learnt.decomposition.spectrum._krylov import randomized
 from learnt.engine.matrices import row_by_row
 from learnt.engine.params import ParameterError
 from learnt.engine.random import random_state_of

@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from learnt.decomposition._centre import Centre, NotFiniteError, centre
-from learnt.decomposition._exact import Spectrum
-from learnt.decomposition._krylov import arpack, randomized
 from learnt.decomposition._principal import dense_scores, project, with_positive_peaks
+from learnt.decomposition.spectrum._centre import Centre, NotFiniteError, centre
+from learnt.decomposition.spectrum._exact import Spectrum
+from learnt.decomposition.spectrum._krylov import arpack, randomized
 from learnt.engine.arrays import is_foreign_array, is_numpy, like, namespace, to_device_of
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.params import check_choice, check_number

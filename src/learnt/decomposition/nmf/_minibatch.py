@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from learnt.decomposition._dictionary_online import Watch
+from learnt.decomposition.dictionary._online import Watch
 from learnt.decomposition.nmf._base import Factorisation, refuse_zeros
 from learnt.decomposition.nmf._checks import check_not_negative
 from learnt.decomposition.nmf._divergence import LOSSES, beta_of, distance

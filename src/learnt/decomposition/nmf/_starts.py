@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from learnt.decomposition._centre import Centre
-from learnt.decomposition._krylov import randomized
+from learnt.decomposition.spectrum._centre import Centre
+from learnt.decomposition.spectrum._krylov import randomized
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import Block, Rows, as_rows, in_memory
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from learnt.decomposition._dictionary import DictionaryLearning
-from learnt.decomposition._dictionary_online import MiniBatchDictionaryLearning
+from learnt.decomposition.dictionary._estimator import DictionaryLearning
+from learnt.decomposition.dictionary._online import MiniBatchDictionaryLearning
 
 
 def dict_learning(

@@ -9,8 +9,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clon
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from learnt.decomposition._schema import CODING
-from learnt.decomposition._sparse_coding import ALGORITHMS, encode
+from learnt.decomposition.dictionary._coding import ALGORITHMS, encode
+from learnt.decomposition.dictionary._schema import CODING
 from learnt.engine.estimator import Estimator
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.schema import ANY_FEATURES, Dims, Schema, anyof, count, integers, none, real

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from learnt.decomposition._centre import WIDE_WORK, Centre, centre, scatter, single, starting_point
-from learnt.decomposition._choice import resolve_count
-from learnt.decomposition._products import columns_times, gram_of_columns, sum_thin
-from learnt.decomposition._triangle import joined, triangles
+from learnt.decomposition.spectrum._centre import WIDE_WORK, Centre, centre, scatter, single, starting_point
+from learnt.decomposition.spectrum._choice import resolve_count
+from learnt.decomposition.spectrum._products import columns_times, gram_of_columns, sum_thin
+from learnt.decomposition.spectrum._triangle import joined, triangles
 from learnt.engine.arrays import is_numpy, like, namespace, to_numpy
 from learnt.engine.matrices import Route
 from learnt.engine.rows import ArrayRows, Rows

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from learnt.decomposition._centre import Centre, centre, starting_point
-from learnt.decomposition._exact import Spectrum, largest_eigen, singular
-from learnt.decomposition._products import scatter_inside, scatter_product
-from learnt.decomposition._triangle import joined, triangles
+from learnt.decomposition.spectrum._centre import Centre, centre, starting_point
+from learnt.decomposition.spectrum._exact import Spectrum, largest_eigen, singular
+from learnt.decomposition.spectrum._products import scatter_inside, scatter_product
+from learnt.decomposition.spectrum._triangle import joined, triangles
 from learnt.engine.arrays import like, namespace
 from learnt.engine.rows import Rows
 from learnt.engine.threads import single_blas

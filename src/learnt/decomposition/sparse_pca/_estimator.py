@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from learnt.decomposition._dictionary import DictionaryLearning, checked_start
-from learnt.decomposition._sparse_pca_base import SparseComponents, with_signs
+from learnt.decomposition.dictionary._estimator import DictionaryLearning, checked_start
+from learnt.decomposition.sparse_pca._base import SparseComponents, with_signs
 from learnt.engine.estimator import Trial, Warm
-from learnt.engine.schema import FEATURES, Schema, count, listof, number, real
+from learnt.engine.schema import count, listof, number
 
 
 class SparsePCA(SparseComponents):
@@ -63,10 +64,8 @@ class SparsePCA(SparseComponents):
            [0. , 0. , 0. , 1. ]])
     """
 
-    __learnt_schema__ = Schema(
-        params={"ridge_alpha": number(0)},
-        state={**FEATURES, "components_": real("k", "d"), "mean_": real("d"), "n_components_": count(1, name="k")},
-        extra={"error_": listof(number()), "n_iter_": count()},
+    __learnt_schema__ = replace(
+        SparseComponents.__learnt_schema__, extra={"error_": listof(number()), "n_iter_": count()}
     )
     __learnt_trial__ = Trial(
         quick={"n_components": 3, "alpha": 0.5, "random_state": 0, "max_iter": 50},

@@ -6,7 +6,7 @@ from typing import Any
 
 from scipy import sparse
 
-from learnt.decomposition._centre import Centre, single
+from learnt.decomposition.spectrum._centre import Centre, single
 from learnt.engine.arrays import namespace
 from learnt.engine.rows import ArrayRows, Block, Rows, Statistic, blocks
 from learnt.engine.threads import run_tasks

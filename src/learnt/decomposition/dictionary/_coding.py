@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
-from learnt.decomposition._sparse_coding_kernels import lasso_codes, least_angle_codes
+from learnt.decomposition.dictionary._kernels import lasso_codes, least_angle_codes
 from learnt.engine.params import ParameterError
 from learnt.engine.threads import for_blocks, single_blas
 from learnt.linalg.pursuit import KnownRows, solve

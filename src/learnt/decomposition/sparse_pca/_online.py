@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from learnt.decomposition._dictionary_online import MiniBatchDictionaryLearning
-from learnt.decomposition._sparse_pca_base import SparseComponents
+from learnt.decomposition.dictionary._online import MiniBatchDictionaryLearning
+from learnt.decomposition.sparse_pca._base import SparseComponents
 from learnt.engine.estimator import Trial, Warm
 from learnt.engine.params import check_flag, check_number
-from learnt.engine.schema import FEATURES, Schema, count, number, real
 
 
 class MiniBatchSparsePCA(SparseComponents):
@@ -64,11 +63,6 @@ class MiniBatchSparsePCA(SparseComponents):
     array([1., 1.])
     """
 
-    __learnt_schema__ = Schema(
-        params={"ridge_alpha": number(0)},
-        state={**FEATURES, "components_": real("k", "d"), "mean_": real("d"), "n_components_": count(1, name="k")},
-        extra={"n_iter_": count()},
-    )
     __learnt_trial__ = Trial(
         quick={"n_components": 3, "alpha": 0.5, "random_state": 0, "max_iter": 5},
         warmup=(Warm("none", {"n_components": 2, "max_iter": 2, "random_state": 0}),),

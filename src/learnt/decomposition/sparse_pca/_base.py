@@ -13,12 +13,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Estimator
 from learnt.engine.params import check_choice, check_number, check_verbose
+from learnt.engine.schema import FEATURES, Schema, count, number, real
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict
 
 
 class SparseComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Components found by dictionary learning on the columns: their codes are few entries of each component."""
+
+    __learnt_schema__ = Schema(
+        params={"ridge_alpha": number(0)},
+        state={**FEATURES, "components_": real("k", "d"), "mean_": real("d"), "n_components_": count(1, name="k")},
+        extra={"n_iter_": count()},
+    )
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Find the components."""

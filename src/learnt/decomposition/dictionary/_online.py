@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from learnt.decomposition._dictionary import checked_start
-from learnt.decomposition._dictionary_update import cost, leading_rows, refresh
-from learnt.decomposition._schema import CODING, atoms
-from learnt.decomposition._sparse_coding import encode
-from learnt.decomposition._sparse_coding_estimator import CodingTransformer
+from learnt.decomposition.dictionary._coder import CodingTransformer
+from learnt.decomposition.dictionary._coding import encode
+from learnt.decomposition.dictionary._estimator import checked_start
+from learnt.decomposition.dictionary._schema import CODING, atoms
+from learnt.decomposition.dictionary._update import cost, leading_rows, refresh
 from learnt.engine.estimator import Estimator, Trial, Warm
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
