@@ -14,10 +14,13 @@ import warnings
 from functools import partial
 
 import numpy as np
+from sklearn.base import clone
 
 from learnt.cluster import KMeans
+from learnt.covariance import OAS, EmpiricalCovariance, GraphicalLasso, LedoitWolf, ShrunkCovariance
 from learnt.decomposition import PCA
 from learnt.engine.arrays import device_of, to_numpy
+from learnt.engine.estimator import acceptable, takes_of, target_of, trial_of
 from learnt.erm import ERMClassifier, ERMRegressor
 from learnt.linear_model import (
     ARDRegression,
@@ -35,6 +38,7 @@ from learnt.linear_model import (
 )
 from learnt.model_selection import cross_val_score
 from learnt.naive_bayes import GaussianNB
+from learnt.persistence._registry import estimators
 from learnt.preprocessing import StandardScaler
 
 RNG = np.random.default_rng(0)
@@ -64,13 +68,11 @@ MODELS = {
 ANSWERS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "score_samples")
 
 
-def target_of(name):
+def target_named(name):
     return LABELS if name in ("ERMClassifier", "GaussianNB", "LogisticRegression") else NUMBERS
 
 
 def fresh(name):
-    from sklearn.base import clone
-
     return clone(MODELS[name])
 
 
@@ -84,8 +86,8 @@ def same(there, here, place=None):
 
 def answers(name, place):
     """Every method, of rows on the device and in NumPy, by models fitted on either."""
-    here = fresh(name).fit(X, target_of(name))
-    there = fresh(name).fit(place(X), place(target_of(name)))
+    here = fresh(name).fit(X, target_named(name))
+    there = fresh(name).fit(place(X), place(target_named(name)))
     for method in ANSWERS:
         if hasattr(here, method):
             expected = getattr(here, method)(X)
@@ -101,8 +103,8 @@ def weights(name, place):
     if name == "PCA":
         return
     method = "predict" if hasattr(MODELS[name], "predict") else "transform"
-    here = fresh(name).fit(X, target_of(name), sample_weight=WEIGHTS)
-    there = fresh(name).fit(place(X), place(target_of(name)), sample_weight=place(WEIGHTS))
+    here = fresh(name).fit(X, target_named(name), sample_weight=WEIGHTS)
+    there = fresh(name).fit(place(X), place(target_named(name)), sample_weight=place(WEIGHTS))
     same(getattr(there, method)(place(X)), getattr(here, method)(X), place)
 
 
@@ -110,7 +112,7 @@ def scores(name, place):
     """`score`, with and without weights, of rows in either place, by models fitted in either."""
     if not hasattr(MODELS[name], "score"):
         return
-    y = target_of(name)
+    y = target_named(name)
     here, there = fresh(name).fit(X, y), fresh(name).fit(place(X), place(y))
     expected = here.score(X, y)
     for model in (here, there):
@@ -124,8 +126,8 @@ def scores(name, place):
 def folds(name, place):
     """`cross_val_score`."""
     if hasattr(MODELS[name], "score"):
-        found = cross_val_score(fresh(name), place(X), place(target_of(name)), cv=3)
-        same(found, cross_val_score(fresh(name), X, target_of(name), cv=3))
+        found = cross_val_score(fresh(name), place(X), place(target_named(name)), cv=3)
+        same(found, cross_val_score(fresh(name), X, target_named(name), cv=3))
 
 
 def inference(name, place):
@@ -150,7 +152,7 @@ def not_finite(name, place):
     bad = X.copy()
     bad[17, 2] = np.nan
     try:
-        fresh(name).fit(place(bad), place(target_of(name)))
+        fresh(name).fit(place(bad), place(target_named(name)))
     except ValueError as error:
         assert "NaN at row 17, column 2" in str(error), error
     else:
@@ -162,6 +164,82 @@ def fitted_in_numpy_only(place):
     model = Lasso(0.1).fit(X, NUMBERS)
     same(model.predict(place(X)), model.predict(X), place)
     same(model.score(place(X), place(NUMBERS)), model.score(X, NUMBERS))
+
+
+TAKEN = ("predict_proba", "decision_function", "predict", "transform", "mahalanobis", "score_samples")
+
+
+def takes_tensors():
+    """The names of all estimators that declare that they take arrays on a device."""
+    return [name for name, cls in _public().items() if takes_of(_quick(cls)).tensors]
+
+
+def _public():
+    return {name.rpartition(".")[2]: cls for name, cls in estimators().items()}
+
+
+def _quick(cls):
+    return cls(**trial_of(cls).settings())
+
+
+def collinear(name, dtype):
+    """400 rows in three groups with a column twice and one in other units, and a y of the right kind, for any model."""
+    model = _quick(_public()[name])
+    n = min(400, trial_of(type(model)).most_rows or 400)
+    rng, group = np.random.default_rng(0), np.arange(n) % 3
+    X = rng.normal(size=(n, 4)) + 6.0 * np.eye(3, 4)[group]
+    X = acceptable(np.column_stack([X, X[:, 0], 100.0 * X[:, 1]]), model).astype(dtype)
+    if target_of(model) == "classes":
+        return model, X, group
+    y = (X @ np.arange(1.0, X.shape[1] + 1) / X.std() + rng.normal(size=n)).astype(dtype)
+    tags = model.__sklearn_tags__().target_tags
+    y = np.exp(y / 20) if tags.positive_only else y
+    return model, X, y if tags.single_output else np.column_stack([y, -y])
+
+
+def any_model(name, dtype, place):
+    """Collinear columns in either precision: NumPy's answer where the rows lie, or one sentence of ours."""
+    model, X, y = collinear(name, dtype)
+    # Sums in single precision, where the kernels or products of a device are: half the digits.
+    tolerance = 1e-5 if dtype == np.float64 else 2e-2
+    try:
+        here = clone(model).fit(X, y)
+        there = clone(model).fit(place(X), place(y))
+    except ValueError as error:
+        assert "positive definite" in str(error) or "covariance" in str(error), error
+        return
+    for method in TAKEN:
+        if hasattr(here, method):
+            found, expected = getattr(there, method)(place(X)), getattr(here, method)(X)
+            assert device_of(found) == device_of(place(X)), f"{method} lies on {device_of(found)}"
+            if name not in UNDETERMINED:
+                np.testing.assert_allclose(to_numpy(found), expected, atol=tolerance * np.abs(expected).max())
+
+
+# Where a column is there twice, their latent variables or noise are decided by rounding.
+UNDETERMINED = ("FactorAnalysis",)
+
+
+def covariances_on_the_device(place):
+    """What a covariance learnt lies where the rows were."""
+    for model in (EmpiricalCovariance(), ShrunkCovariance(), LedoitWolf(), OAS(), GraphicalLasso(0.1)):
+        there, here = clone(model).fit(place(X)), clone(model).fit(X)
+        for name in ("location_", "covariance_", "precision_"):
+            same(getattr(there, name), getattr(here, name), place)
+        same(there.get_precision(), here.get_precision(), place)
+        assert abs(there.error_norm(np.eye(4)) - here.error_norm(np.eye(4))) < 1e-9
+        assert abs(there.score(place(X)) - here.score(X)) < 1e-9
+
+
+def scaled_in_place(place):
+    """`copy=False` writes over the rows where they lie; arrays of JAX cannot be written to."""
+    rows = place(X.copy())
+    model = StandardScaler(copy=False).fit(rows)
+    found = model.transform(rows)
+    same(found, StandardScaler().fit_transform(X), place)
+    if not type(rows).__module__.startswith("jax"):
+        assert found is rows
+        same(model.inverse_transform(rows), X, place)
 
 
 CHECKS = (answers, weights, scores, folds, inference, not_finite)
@@ -265,7 +343,11 @@ def main():
     for where, place in places().items():
         for name in MODELS:
             tasks |= {f"{where}: {name}: {check.__name__}": partial(check, name, place) for check in CHECKS}
-        tasks[f"{where}: fitted_in_numpy_only"] = partial(fitted_in_numpy_only, place)
+        for check in (fitted_in_numpy_only, covariances_on_the_device, scaled_in_place):
+            tasks[f"{where}: {check.__name__}"] = partial(check, place)
+        for name in takes_tensors():
+            for dtype in (np.float64, np.float32):
+                tasks[f"{where}: {name}: any_model {dtype.__name__}"] = partial(any_model, name, dtype, place)
         if where.startswith("torch"):
             import torch
 

@@ -51,6 +51,33 @@ def test_a_device_gives_what_numpy_gives(name, check, place):
     check(name, place)
 
 
+@pytest.mark.sweep(12)
+@pytest.mark.filterwarnings("ignore")  # of convergence, of dependent columns: what is said is the same in NumPy
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", checks.takes_tensors())
+def test_collinear_columns_in_either_precision(name, dtype, torch_unread):
+    checks.any_model(name, dtype, torch_unread)
+
+
+def test_covariances_lie_on_the_device(place):
+    checks.covariances_on_the_device(place)
+
+
+def test_rows_are_scaled_in_place(place):
+    checks.scaled_in_place(place)
+
+
+def test_seeds_of_rows_in_parts_are_those_of_all(monkeypatch, torch_unread):
+    """k-means++ never makes a centred copy of all rows."""
+    from learnt.cluster import KMeans, _device_seeding
+
+    rows = torch_unread(checks.X)
+    whole = KMeans(5, n_init=1, max_iter=1, random_state=0).fit(rows)
+    monkeypatch.setattr(_device_seeding, "DEVICE_CELLS", 100)
+    parts = KMeans(5, n_init=1, max_iter=1, random_state=0).fit(rows)
+    np.testing.assert_array_equal(whole.labels_.numpy(force=True), parts.labels_.numpy(force=True))
+
+
 @pytest.mark.long
 def test_jax_too():
     """One of them, since JAX compiles every operation for every shape; elsewhere, since it does not like forks."""

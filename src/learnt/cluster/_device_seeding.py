@@ -16,7 +16,7 @@ from learnt.cluster._seeding import (
     SparseSeeds,
     direction,
 )
-from learnt.distances import expanded
+from learnt.distances import DEVICE_CELLS, expanded
 from learnt.engine.arrays import is_foreign_array, like, namespace, to_numpy
 
 
@@ -56,9 +56,15 @@ class DeviceSeeds(Seeds):
         xp = namespace(self.X)
         at = like(index, self.X, xp.int64)
         C = xp.astype(xp.take(self.X, at, axis=0), xp.float64)
-        scores, norms = expanded(self.X, C, self._origin)
+        step = max(1, DEVICE_CELLS // self.X.shape[1])  # about the origin: not of all rows at once
+        parts = [self._some_distances(self.X[lo : lo + step, :], C) for lo in range(0, self.n, step)]
+        return parts[0] if len(parts) == 1 else xp.concat(parts, axis=1)
+
+    def _some_distances(self, X: Any, C: Any) -> Any:
+        xp = namespace(X)
+        scores, norms = expanded(X, C, self._origin)
         scores = xp.clip(scores + norms[:, None], min=0.0)
-        unit = xp.finfo(self.X.dtype).eps * (self.X.shape[1] + 8)
+        unit = xp.finfo(X.dtype).eps * (X.shape[1] + 8)
         return xp.where(scores < unit * norms[:, None], xp.zeros_like(scores), scores).T
 
     def potentials(self, index: np.ndarray) -> np.ndarray:

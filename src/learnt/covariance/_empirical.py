@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from learnt.covariance._gauss import inverse, log_likelihood, square_distances
 from learnt.covariance._sample import Sample, checked_table, sample
-from learnt.engine.arrays import to_device_of
+from learnt.engine.arrays import is_foreign_array, like, namespace, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.params import ParameterError, check_flag
 from learnt.engine.rows import as_rows
@@ -98,6 +98,7 @@ class EmpiricalCovariance(Estimator):
         X = check_fit(self, X).X
         found = sample(X, self.assume_centered, type(self).__name__)
         self._set(found.location, self._estimate(found))
+        keep_beside(self, X)
         return self
 
     def _check_others(self) -> None: ...
@@ -112,23 +113,26 @@ class EmpiricalCovariance(Estimator):
         if self.store_precision:
             self.precision_ = inverse(covariance) if precision is None else precision
 
-    def get_precision(self) -> np.ndarray:
+    def get_precision(self) -> Any:
         """The inverse of the covariance, whether it was kept or not."""
         check_is_fitted(self, msg=NOT_FITTED)
-        return inverse(self.covariance_) if self.precision_ is None else self.precision_
+        return (
+            like(inverse(to_numpy(self.covariance_)), self.covariance_) if self.precision_ is None else self.precision_
+        )
 
     def mahalanobis(self, X: Any) -> Any:
         """(x − location)ᵀ precision (x − location) of each row: the square distance in units of the covariance."""
         X = check_predict(self, X)
-        location, precision = to_device_of(self.location_, X), to_device_of(self.get_precision(), X)
-        return as_rows(X).map(square_distances, location, precision)
+        rows = as_rows(X)
+        location, precision = (beside(part, rows.reference) for part in (self.location_, self.get_precision()))
+        return rows.map(square_distances, location, precision)
 
     def score(self, X_test: Any, y: Any = None) -> float:
         """The mean log density of rows under the normal law with this location and covariance; y is not used."""
         X = check_predict(self, X_test)
         found = sample(X, False, type(self).__name__, quiet=True)
-        off = found.location - self.location_
-        return log_likelihood(found.covariance + np.outer(off, off), self.get_precision())
+        off = found.location - to_numpy(self.location_)
+        return log_likelihood(found.covariance + np.outer(off, off), to_numpy(self.get_precision()))
 
     def error_norm(self, comp_cov: Any, norm: str = "frobenius", scaling: bool = True, squared: bool = True) -> float:
         """How far another covariance is from this one.
@@ -148,13 +152,12 @@ class EmpiricalCovariance(Estimator):
         float
         """
         check_is_fitted(self, msg=NOT_FITTED)
-        other = np.asarray(comp_cov, dtype=np.float64)
-        if other.shape != self.covariance_.shape:
+        own, other = to_numpy(self.covariance_), np.asarray(to_numpy(comp_cov), dtype=np.float64)
+        if other.shape != own.shape:
             raise ValueError(
-                f"comp_cov has the shape {other.shape}, and error_norm compares it with one of "
-                f"{self.covariance_.shape}."
+                f"comp_cov has the shape {other.shape}, and error_norm compares it with one of {own.shape}."
             )
-        error = other - self.covariance_
+        error = other - own
         if norm == "frobenius":
             square = float((error**2).sum())
         elif norm == "spectral":
@@ -168,3 +171,16 @@ class EmpiricalCovariance(Estimator):
 
 class _UnknownNorm(ParameterError, NotImplementedError):
     """scikit-learn raises NotImplementedError here."""
+
+
+def keep_beside(model: Any, X: Any) -> None:
+    """What was learnt from rows on a device is there too."""
+    if is_foreign_array(X):
+        for name in ("location_", "covariance_", "precision_"):
+            if getattr(model, name) is not None:
+                setattr(model, name, beside(getattr(model, name), X))
+
+
+def beside(values: Any, X: Any) -> Any:
+    """`values` in float64 where the rows X lie."""
+    return like(to_numpy(values), X, namespace(X).float64)

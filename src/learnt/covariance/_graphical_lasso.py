@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from learnt.covariance._empirical import STATE, EmpiricalCovariance
+from learnt.covariance._empirical import STATE, EmpiricalCovariance, keep_beside
 from learnt.covariance._glasso import Goal, Sparse, graphical_lasso_of, objective
 from learnt.covariance._sample import sample
 from learnt.engine.arrays import to_numpy
@@ -227,6 +227,7 @@ class GraphicalLasso(CallbackSupportMixin, EmpiricalCovariance):
         S = checked_covariance(S, name, self.covariance is None)
         with fit_loop(self, self.max_iter, X) as loop:
             self._take(location, sparse_inverse(S, self.alpha, goal_of(self), name, loop))
+        keep_beside(self, X)
         return self
 
     def _take(self, location: np.ndarray, found: Sparse) -> None:

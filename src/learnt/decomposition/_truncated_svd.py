@@ -12,6 +12,7 @@ from learnt.decomposition._principal import dense_scores, project, with_positive
 from learnt.decomposition.spectrum._centre import Centre, NotFiniteError, centre
 from learnt.decomposition.spectrum._exact import Spectrum
 from learnt.decomposition.spectrum._krylov import arpack, randomized
+from learnt.decomposition.spectrum._products import about
 from learnt.engine.arrays import is_foreign_array, is_numpy, like, namespace, to_device_of
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.params import check_choice, check_number
@@ -188,7 +189,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
 
 def score_sums(block: Block, V: Any, mean: Any) -> tuple:
     """Σz² and Σz of the scores z = x v − mean."""
-    Z = block.X @ V - mean
+    Z = about(block, None) @ V - mean
     xp = namespace(Z)
     return xp.sum(Z * Z, axis=0), xp.sum(Z, axis=0)
 

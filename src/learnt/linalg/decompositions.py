@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack
 
+from learnt.engine.arrays import is_foreign_array, namespace, to_numpy
 from learnt.engine.interrupts import abandonable, check_stopped
 
 _PANEL = 256  # columns of a step of QR
@@ -34,12 +35,14 @@ def svd(A: np.ndarray, full_matrices: bool = False, compute_uv: bool = True) -> 
     return _interruptible(A, lambda: np.linalg.svd(A, full_matrices=full_matrices))
 
 
-def triangle(A: np.ndarray) -> np.ndarray:
-    """R of A = QR; many columns are taken in panels, between which work on the pool can be stopped.
+def triangle(A: Any) -> np.ndarray:
+    """R of A = QR, where A lies; many columns are taken in panels, between which work on the pool can be stopped.
 
     >>> abs(triangle(np.array([[3.0], [4.0]]))).round(12).tolist()
     [[5.0]]
     """
+    if is_foreign_array(A):
+        return to_numpy(namespace(A).linalg.qr(A)[1])
     if not _long(A):
         found: np.ndarray = np.linalg.qr(A, mode="r")  # type: ignore[assignment]
         return found

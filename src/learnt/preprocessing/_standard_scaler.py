@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from learnt.engine.arrays import like, namespace, to_numpy
+from learnt.engine.arrays import is_foreign_array, like, namespace, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.rows import ArrayRows, as_rows, transform
 from learnt.engine.rows.blocks import Block
@@ -185,17 +185,28 @@ def _apply(function: Any, X: Any, mean: Any, scale: Any, in_place: bool, names: 
     mean, scale = (
         None if part is None else like(_portable(part, rows.reference), rows.reference) for part in (mean, scale)
     )
-    if in_place and isinstance(rows, ArrayRows) and isinstance(X, np.ndarray) and X.flags.writeable:
+    if in_place and isinstance(rows, ArrayRows) and _writeable(X):
 
         def overwrite(lo: int, hi: int) -> None:
-            X[lo:hi] = function(Block(X[lo:hi]), mean, scale)
+            X[lo:hi, :] = function(Block(X[lo:hi, :]), mean, scale)
 
-        for_blocks(overwrite, X.shape[0], grain=rows.block_size)
+        if is_foreign_array(X):
+            for lo in range(0, X.shape[0], rows.block_size):
+                overwrite(lo, min(lo + rows.block_size, X.shape[0]))
+        else:
+            for_blocks(overwrite, X.shape[0], grain=rows.block_size)
         return X
     if mean is None and scale is None and isinstance(X, np.ndarray):
         _refuse_infinite(X)
         return X.copy()  # the rows as they were, but not the caller's
     return transform(X, names, function, mean, scale)
+
+
+def _writeable(X: Any) -> bool:
+    """Arrays of JAX never are."""
+    if isinstance(X, np.ndarray):
+        return bool(X.flags.writeable)
+    return is_foreign_array(X) and not type(X).__module__.startswith("jax")
 
 
 def _inverse(scale: np.ndarray) -> np.ndarray:

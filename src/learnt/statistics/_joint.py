@@ -141,16 +141,21 @@ def _shifted(X: Any, point: Any) -> Any:
 
 
 def joint_means(rows: Rows, center: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted means of X and y; zeros without an intercept."""
+    """Weighted means of X and y; zeros without an intercept.
+
+    Sums are taken about the first row, so that the mean of a constant column is its value exactly.
+    """
     if not center:
         return np.zeros(rows.n_features), np.zeros(as_columns(rows.head(1).y).shape[1])
-    total, sx, sy = rows.sum(_sums)
-    return to_numpy(sx) / float(total), to_numpy(sy) / float(total)
+    head = rows.head(1)
+    x0 = None if sparse.issparse(head.X) else widen(head.X)[0, :]
+    total, sx, sy = rows.sum(_sums, x0)
+    first = 0.0 if x0 is None else to_numpy(x0)
+    return first + to_numpy(sx) / float(total), to_numpy(sy) / float(total)
 
 
-def _sums(block: Block) -> tuple:
-    Y = widen(as_columns(block.y))
-    X = widen(block.X)
+def _sums(block: Block, x0: Any) -> tuple:
+    Y, X = widen(as_columns(block.y)), _shifted(block.X, x0)
     xp = namespace(Y)
     if block.w is None:
         x_sum = X.sum(axis=0) if is_numpy(X) else (np.asarray(X.sum(axis=0)).ravel() if xp is np else xp.sum(X, axis=0))

@@ -7,8 +7,9 @@ from typing import Any
 from scipy import sparse
 
 from learnt.decomposition.spectrum._centre import Centre, single
-from learnt.engine.arrays import namespace
+from learnt.engine.arrays import is_foreign_array, namespace
 from learnt.engine.rows import ArrayRows, Block, Rows, Statistic, blocks
+from learnt.engine.rows.blocks import widen
 from learnt.engine.threads import run_tasks
 
 # Partial sums that may exist at once, by number and by size.
@@ -35,14 +36,18 @@ def sum_thin(rows: Rows, statistic: Statistic, *state: Any, part_bytes: int) -> 
     return total  # type: ignore[return-value]
 
 
-def _about(block: Block, point: Any) -> Any:
-    """The rows of a block about a point; sparse ones as they are, without centring."""
-    return block.X if point is None or sparse.issparse(block.X) else block.X - point
+def about(block: Block, point: Any) -> Any:
+    """The rows of a block about a point; sparse ones as they are, without centring; those on a device in float64.
+
+    A device's blocks are large: float32 would lose digits in their sums.
+    """
+    X = widen(block.X) if is_foreign_array(block.X) else block.X
+    return X if point is None or sparse.issparse(X) else X - point
 
 
 def scatter_times(block: Block, point: Any, Q: Any) -> tuple:
     """Σ zᵀQ and Σ (zᵀQ)ᵀ zᵀ, z = x − point: each block is read once, and the sum is as long as its rows."""
-    Z = _about(block, point)
+    Z = about(block, point)
     Y = Z @ Q
     return namespace(Y).sum(Y, axis=0), Y.T @ Z
 
@@ -57,7 +62,7 @@ def scatter_product(rows: Rows, middle: Centre, point: Any, Q: Any) -> Any:
 
 def scatter_inside_of(block: Block, point: Any, Q: Any) -> tuple:
     """Σ zᵀQ and Σ (zᵀQ)ᵀ(zᵀQ), z = x − point."""
-    Z = _about(block, point)
+    Z = about(block, point)
     Y = Z @ Q
     return namespace(Y).sum(Y, axis=0), Y.T @ Y
 

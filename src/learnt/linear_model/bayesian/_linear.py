@@ -18,6 +18,7 @@ from learnt.engine.schema import Schema, number, real
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict
 from learnt.linalg import decompositions
+from learnt.linalg.spectrum import scatter_spectrum
 from learnt.linear_model._base import LinearPredictor, record_coefficients
 from learnt.linear_model._schema import LINE, one_intercept_a_target
 from learnt.linear_model.bayesian._evidence import Evidence, Marginal, mean_and_deviation
@@ -110,9 +111,7 @@ class BayesianLinearRegression(LinearPredictor, RegressorMixin, Estimator):
         _refuse_huge(np.abs(data.gram).max(initial=0.0), np.abs(data.cross).max(initial=0.0))
         # In the prior's own units, u = S^(−1/2)(b − m), the prior is N(0, τ²I).
         with single_blas():
-            values, vectors = decompositions.eigh(root.T @ data.gram @ root)
-            values = np.clip(values, 0.0, None)
-            values[values <= values.max(initial=0.0) * len(values) * np.finfo(float).eps] = 0.0
+            values, vectors = scatter_spectrum(root.T @ data.gram @ root)
             along = vectors.T @ (root.T @ (data.cross - data.gram @ mean))
             seen = values > 0
             along[~seen] = 0.0  # rounding error, which a noise near 0 would amplify
@@ -174,8 +173,16 @@ class BayesianLinearRegression(LinearPredictor, RegressorMixin, Estimator):
             noise = max(marginal.best_noise(ratio), floor)
             return noise, noise / ratio
 
-        # At the best noise of a ratio only the prior changes with it.
-        return pair(_lowest(lambda v: marginal(*pair(v)), lambda v: -marginal.slopes(*pair(v))[1], scale))
+        # At the best noise of a ratio only the prior changes with it. There may be two minima, one of which explains
+        # only the columns in the largest units.
+        least = float(marginal.values.min()) if marginal.values.size else scale
+        return min(
+            (
+                pair(_lowest(lambda v: marginal(*pair(v)), lambda v: -marginal.slopes(*pair(v))[1], start))
+                for start in (scale, least)
+            ),
+            key=lambda found: marginal(*found),
+        )
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """The mean of y for every row of X and, if asked for, the standard deviation of a new y there."""

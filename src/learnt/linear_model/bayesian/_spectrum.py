@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.rows import Rows
-from learnt.engine.threads import single_blas
-from learnt.linalg import decompositions
 from learnt.linalg.gram import gram
+from learnt.linalg.spectrum import scatter_spectrum
 from learnt.linear_model.bayesian._evidence import Evidence
 from learnt.linear_model.least_squares._centred import CentredRows
 
@@ -26,7 +25,7 @@ class ColumnSpectrum:
         data = self._data = Evidence(rows, fit_intercept)
         self.weight, self.y_variance = data.weight, data.y_variance
         self.x_mean, self.intercept = data.x_mean, data.intercept
-        self.values, self._vectors = _eigen(data.gram)
+        self.values, self._vectors = scatter_spectrum(data.gram)
         self._along = self._vectors.T @ data.cross
 
     def mean(self, ratio: float) -> np.ndarray:
@@ -50,7 +49,7 @@ class RowSpectrum:
     def __init__(self, rows: Any, fit_intercept: bool) -> None:
         centred = CentredRows(rows, fit_intercept)
         self.weight = float(rows.n_rows if rows.w is None else rows.w.sum())
-        self.values, vectors = _eigen(centred.inner_products())
+        self.values, vectors = scatter_spectrum(centred.inner_products())
         self._basis = centred.transposed_times(vectors)  # ZᵀU
         self._along = vectors.T @ centred.target[:, 0]
         self.x_mean, self._y_mean = centred.x_mean, centred.y_mean
@@ -79,15 +78,6 @@ def spectrum(rows: Any, fit_intercept: bool) -> ColumnSpectrum | RowSpectrum:
     if rows.in_memory and type(rows.X) is np.ndarray and rows.n_rows < rows.n_features:
         return RowSpectrum(rows, fit_intercept)
     return ColumnSpectrum(rows, fit_intercept)
-
-
-@single_blas()
-def _eigen(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues, largest first, with rounding errors set to 0; and eigenvectors as columns."""
-    values, vectors = decompositions.eigh(matrix)
-    values = np.clip(values[::-1], 0.0, None)
-    values[values <= values.max(initial=0.0) * len(values) * np.finfo(float).eps] = 0.0
-    return values, vectors[:, ::-1]
 
 
 def _shares(along: np.ndarray, values: np.ndarray, ratio: float) -> np.ndarray:

@@ -20,6 +20,7 @@ from learnt.engine.arrays import like, namespace, to_numpy
 from learnt.engine.matrices import dense
 from learnt.engine.rows import Rows
 from learnt.engine.rows.blocks import Block, as_columns, widen
+from learnt.linear_model.least_squares._triangle import Triangle
 from learnt.statistics import JointMoments
 
 _ALIKE = 1e-2  # share of a column's square not explained by the others, below which it is replaced
@@ -27,7 +28,7 @@ _PASSES = 5
 _EPS = float(np.finfo(np.float64).eps)
 
 
-def factor_by_basis(rows: Rows, m: JointMoments) -> tuple[np.ndarray, np.ndarray] | None:
+def factor_by_basis(rows: Rows, m: JointMoments) -> Triangle | None:
     """R (r × d) and Qᵀy (r × k) of the centred data; None where the replacements do not converge."""
     d = len(m.gram)
     T, gram, cross = np.eye(d), m.gram, m.cross
@@ -42,7 +43,7 @@ def factor_by_basis(rows: Rows, m: JointMoments) -> tuple[np.ndarray, np.ndarray
             nonzero = length > 0
         good, weak, shares = _alike(gram, length, np.flatnonzero(nonzero))
         if weak.size == 0:
-            return _factor(gram, cross, T, good)
+            return Triangle(*_factor(gram, cross, T, good), m.x_mean, m.y_mean, m.weight)
         T = T.copy()
         T[:, weak] -= T[:, good] @ shares
         gram, cross = (to_numpy(part) for part in rows.sum(basis_moments, m.x_mean, m.y_mean, T))

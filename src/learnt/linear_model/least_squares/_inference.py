@@ -20,8 +20,8 @@ from learnt.engine.matrices import dense, in_numpy, on_host
 from learnt.engine.rows import Rows, as_rows
 from learnt.engine.rows.blocks import Block, widen
 from learnt.engine.threads import single_blas
-from learnt.linear_model.least_squares._triangle import merge_factors, triangular_factor
-from learnt.statistics import joint_means
+from learnt.linear_model.least_squares._directions import cell_errors, rounding
+from learnt.linear_model.least_squares._triangle import centred_triangle, column_lengths
 
 # cells of rows that a model may keep alive: 32 MB; of larger arrays it has a weak reference only
 _LARGEST_KEPT = 1 << 22
@@ -121,8 +121,8 @@ def remembered(model: Any) -> Rows | None:
 
 def infer(rows: Rows, fit_intercept: bool, coef: np.ndarray, name: str) -> Inference:
     """Compute all of it in two passes over the rows; `coef` (d, k) is checked to be their least-squares solution."""
-    x_mean, y_mean = joint_means(rows, fit_intercept)
-    (factor,) = rows.reduce(triangular_factor, merge_factors, x_mean, y_mean)
+    found = centred_triangle(rows, fit_intercept)
+    x_mean = found.x_mean
     n_rows, weight, log_weight = (float(part) for part in rows.sum(_counts))
     d = len(x_mean)
     if n_rows <= d + int(fit_intercept):
@@ -131,10 +131,11 @@ def infer(rows: Rows, fit_intercept: bool, coef: np.ndarray, name: str) -> Infer
             "the noise from; give it more rows or fewer columns."
         )
     with single_blas():
-        triangle, right = factor[:d, :d], factor[:, d:]
-        scale = np.linalg.norm(triangle, axis=0)
+        triangle, right = found.left[:d], found.right
+        lengths = column_lengths(triangle)
         pivots = np.abs(np.diag(triangle))
-        bad = np.flatnonzero(pivots <= scale * max(n_rows, d) * np.finfo(np.float64).eps)
+        least = np.maximum(cell_errors(lengths, found, rows.dtype), rounding(d))
+        bad = np.flatnonzero(pivots <= least * lengths)
         if bad.size:
             raise ValueError(
                 f"Column {bad[0]} of X is constant or a combination of the columns before it, so the coefficients of "

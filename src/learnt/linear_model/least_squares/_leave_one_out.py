@@ -16,7 +16,7 @@ from learnt.engine.matrices import dense
 from learnt.engine.rows import Rows
 from learnt.engine.rows.blocks import Block, as_columns, widen
 from learnt.engine.threads import single_blas
-from learnt.linalg import decompositions
+from learnt.linalg.spectrum import scatter_spectrum
 from learnt.statistics import JointMoments, joint_moments
 
 _SMALLEST = 1e-12  # of 1 − H: below, the model passes through the row whatever its y
@@ -46,8 +46,7 @@ def spectrum(rows: Rows, center: bool, check_cells: Callable | None = None) -> S
     m = joint_moments(rows, center)
     require_finite(m.gram, check_cells)
     with single_blas():
-        values, vectors = decompositions.eigh(m.gram)
-    return Spectrum(m, np.clip(values, 0, None), vectors, center)
+        return Spectrum(m, *scatter_spectrum(m.gram), center)
 
 
 def require_finite(gram: np.ndarray, check_cells: Callable | None) -> None:
@@ -106,6 +105,6 @@ def _squared_error_block(block: Block, *state: Any) -> tuple:
 
 
 def _inverse(values: np.ndarray, alphas: np.ndarray) -> np.ndarray:
-    """1/(λ + α) for every pair; 0 where λ is rounding error."""
-    varies = values > values.max(initial=0.0) * len(values) * np.finfo(float).eps
+    """1/(λ + α) for every pair; 0 where λ is."""
+    varies = values > 0
     return np.where(varies[:, None], 1.0 / (np.where(varies, values, 1.0)[:, None] + alphas), 0.0)

@@ -12,7 +12,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, lsqr
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -21,7 +20,7 @@ from learnt.engine.arrays import like, namespace, to_numpy
 from learnt.engine.rows import Rows
 from learnt.engine.rows.blocks import Block, as_columns, widen
 from learnt.engine.validation import check_target, check_weights
-from learnt.linear_model.least_squares._residuals import residual_products
+from learnt.linear_model.least_squares._residuals import column_squares, residual_products
 from learnt.linear_model.least_squares._solvers import Solution
 from learnt.statistics import joint_means
 
@@ -95,7 +94,7 @@ def by_blocks(rows: Rows, center: bool, tol: float, name: str) -> Solution:
     dtype = widen(rows.reference).dtype
     as_rows_are = lambda a: like(a, rows.reference, dtype)  # noqa: E731
     mean = as_rows_are(x_mean)
-    lengths = np.sqrt(to_numpy(rows.sum(_column_squares, mean)[0]))
+    lengths = np.sqrt(np.clip(to_numpy(rows.sum(column_squares, mean)[0]), 0.0, None))
     scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)[:, None]
     coef = np.zeros((len(x_mean), len(y_mean)))
     first, far, n_iter = None, np.inf, 0
@@ -146,16 +145,6 @@ def _normal_product(block: Block, mean: Any, v: Any) -> tuple:
     if block.w is not None:
         p = p * widen(block.w)[:, None]
     return (X.T @ p - mean[:, None] * namespace(p).sum(p, axis=0)[None, :],)
-
-
-def _column_squares(block: Block, mean: Any) -> tuple:
-    if sparse.issparse(block.X):
-        X = widen(block.X)
-        w = np.ones(X.shape[0]) if block.w is None else block.w
-        return (X.power(2).T @ w - 2 * mean * (X.T @ w) + mean**2 * w.sum(),)
-    Z = widen(block.X) - mean
-    xp = namespace(Z)
-    return (xp.sum(Z * Z if block.w is None else Z * Z * widen(block.w)[:, None], axis=0),)
 
 
 def _warn(name: str, n_iter: int, far: float, tol: float) -> None:

@@ -16,11 +16,12 @@ from learnt.engine.rows import ArrayRows, as_rows
 from learnt.engine.schema import Schema, anyof, count, fields, flag, none, number, real, text
 from learnt.engine.validation import check_fit
 from learnt.engine.weights import present_rows
+from learnt.linalg.spectrum import singular_values
 from learnt.linear_model._base import is_single, record_coefficients
 from learnt.linear_model._schema import LINES, WITH_INTERCEPT, one_intercept_a_target
 from learnt.linear_model.least_squares._inference_predictor import InferringPredictor
 from learnt.linear_model.least_squares._operator import by_blocks, by_operator, is_operator, reads_blocks
-from learnt.linear_model.least_squares._solvers import Solution, least_squares, singular_values
+from learnt.linear_model.least_squares._solvers import Solution, least_squares
 
 _SOLVERS = ("auto", "normal", "cholesky", "qr", "svd", "lsqr")
 _LARGEST_KEPT = 2048  # rows of the matrix that a model may keep for its singular values: 32 MB

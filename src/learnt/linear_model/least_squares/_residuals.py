@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.arrays import like
+from learnt.engine.arrays import like, namespace
 from learnt.engine.rows.blocks import Block, as_columns, widen
 
 
@@ -25,3 +25,14 @@ def residual_products(block: Block, x_mean: Any, y_mean: Any, coef: Any) -> tupl
     if block.w is not None:
         residual = residual * widen(block.w)[:, None]
     return (X.T @ residual,)
+
+
+def column_squares(block: Block, mean: Any) -> tuple:
+    """Σ w (x − x̄)² of each column."""
+    if sparse.issparse(block.X):
+        X = widen(block.X)
+        w = np.ones(X.shape[0]) if block.w is None else block.w
+        return (X.power(2).T @ w - 2 * mean * (X.T @ w) + mean**2 * w.sum(),)
+    Z = widen(block.X) - like(mean, widen(block.X[:0]))
+    xp = namespace(Z)
+    return (xp.sum(Z * Z if block.w is None else Z * Z * widen(block.w)[:, None], axis=0),)

@@ -21,16 +21,19 @@ from scipy import linalg
 from scipy.optimize import nnls
 from scipy.sparse.linalg import LinearOperator, lsqr
 
+from learnt.engine.arrays import to_numpy
 from learnt.engine.matrices import Route
 from learnt.engine.rows import Rows
 from learnt.engine.rows.blocks import as_columns
 from learnt.engine.threads import single_blas
 from learnt.linalg import decompositions
+from learnt.linalg.spectrum import UNEQUAL, scatter_spectrum
 from learnt.linear_model.least_squares._basis import factor_by_basis
 from learnt.linear_model.least_squares._centred import CentredRows
+from learnt.linear_model.least_squares._directions import directions, rounding
 from learnt.linear_model.least_squares._mixed_precision import mixed_precision_dual, mixed_precision_ridge, pays
-from learnt.linear_model.least_squares._residuals import residual_products
-from learnt.linear_model.least_squares._triangle import merge_factors, triangular_factor
+from learnt.linear_model.least_squares._residuals import column_squares, residual_products
+from learnt.linear_model.least_squares._triangle import Triangle, centred_triangle, column_lengths
 from learnt.statistics import JointMoments, joint_means, joint_moments
 
 # Reciprocal condition numbers of the (equilibrated) scatter matrix: above the first, normal equations are as good as
@@ -38,6 +41,7 @@ from learnt.statistics import JointMoments, joint_means, joint_moments
 # the data must be factorised.
 _SAFE, _HALF, _CORRECTABLE = 1e-5, 1e-8, 1e-11
 _LARGEST_SPARSE_GRAM = 2000
+_DIGITS_OF_SQUARES = 1e-16
 
 
 class Solution(NamedTuple):
@@ -121,8 +125,8 @@ def _by_moments(
         _call(check_cells)
     with single_blas():
         if alpha.ndim and np.ptp(alpha) > 0:
-            coef, rank, singular = _by_spectrum(m, alpha)
-            return Solution(coef, m.x_mean, m.y_mean, "cholesky", rank, singular)
+            coef, values = _by_spectrum(m.gram, m.cross, alpha)
+            return Solution(coef, m.x_mean, m.y_mean, "cholesky", int((values > 0).sum()), np.sqrt(values))
         ridge = float(alpha.max()) if alpha.size else 0.0
         factor = Factor.of(m.gram, ridge)
         if factor is not None and (factor.rcond > _CORRECTABLE or solver == "normal"):
@@ -135,14 +139,8 @@ def _by_moments(
         found = factor_by_basis(rows, m)
     if found is not None:
         with single_blas():
-            return _from_factor(rows, *found, m.x_mean, m.y_mean, alpha)
+            return _from_factor(rows, found, alpha)
     return _by_factor(rows, center, alpha, "svd", (m.x_mean, m.y_mean))
-
-
-@single_blas()
-def singular_values(scatter: np.ndarray) -> np.ndarray:
-    """Of the centred X, from XᵀX or XXᵀ."""
-    return np.sqrt(np.clip(np.linalg.eigvalsh(scatter)[::-1], 0, None))
 
 
 def equilibrated(gram: np.ndarray, ridge: float) -> tuple[np.ndarray, np.ndarray] | None:
@@ -195,19 +193,16 @@ def _corrected(rows: Rows, m: JointMoments, factor: Factor, coef: np.ndarray, ri
     """Newton steps with the gradient from the data: each gains the digits that the factor has."""
     for _ in range(factor.corrections):
         (gradient,) = rows.sum(residual_products, m.x_mean, m.y_mean, coef)
-        coef = coef + factor.solve(np.asarray(gradient) - ridge * coef)
+        coef = coef + factor.solve(to_numpy(gradient) - ridge * coef)
     return coef
 
 
-def _by_spectrum(m: JointMoments, alpha: np.ndarray) -> tuple[np.ndarray, int, np.ndarray]:
-    """A ridge of its own for every target: one eigendecomposition serves all."""
-    values, vectors = decompositions.eigh(m.gram)
-    values = np.clip(values, 0, None)
-    denominator = values[:, None] + alpha
-    rotated = vectors.T @ m.cross
-    shrunk = np.divide(rotated, denominator, out=np.zeros_like(rotated), where=denominator > 0)
-    singular = np.sqrt(values[::-1])
-    return vectors @ shrunk, int((singular > singular[0] * len(singular) * np.finfo(float).eps).sum()), singular
+def _by_spectrum(gram: np.ndarray, right: np.ndarray, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(G + αI)⁻¹ of each column of `right` with a ridge of its own, and the eigenvalues of G, which serve all."""
+    values, vectors = scatter_spectrum(gram)
+    filters = np.zeros((len(values), len(alpha)))
+    filters[values > 0] = 1.0 / (values[values > 0, None] + alpha)
+    return vectors @ (filters * (vectors.T @ right)), values
 
 
 def _non_negative(rows: Rows, center: bool, alpha: np.ndarray) -> Solution:
@@ -215,17 +210,18 @@ def _non_negative(rows: Rows, center: bool, alpha: np.ndarray) -> Solution:
     m = joint_moments(rows, center)
     d, k = m.cross.shape
     alpha = np.broadcast_to(alpha, (k,))
-    values, vectors = decompositions.eigh(m.gram)
-    coef = np.empty((d, k))
+    coef = np.zeros((d, k))
     for j in range(k):
-        root = np.sqrt(np.clip(values, 0, None) + alpha[j])
-        keep = root > root[-1] * 1e-8
-        if not keep.any():  # every column is constant
-            coef[:, j] = 0.0
+        those = np.flatnonzero(np.diag(m.gram) + alpha[j] > 0)  # the others are constant
+        balanced = equilibrated(m.gram[np.ix_(those, those)], alpha[j])
+        if balanced is None:
             continue
-        square_root = (vectors * root).T[keep]
-        target = (vectors.T @ m.cross[:, j])[keep] / root[keep]
-        coef[:, j] = nnls(square_root, target)[0]
+        scaled, scale = balanced
+        values, vectors = decompositions.eigh(scaled)
+        keep = values > values[-1] * _DIGITS_OF_SQUARES
+        root = np.sqrt(values[keep])
+        target = (vectors[:, keep].T @ (scale * m.cross[those, j])) / root
+        coef[those, j] = scale * nnls((vectors[:, keep] * root).T, target)[0]
     return Solution(coef, m.x_mean, m.y_mean, "nnls")
 
 
@@ -233,46 +229,39 @@ def _non_negative(rows: Rows, center: bool, alpha: np.ndarray) -> Solution:
 
 
 def _by_factor(rows: Rows, center: bool, alpha: np.ndarray, solver: str, known_means: tuple | None = None) -> Solution:
-    x_mean, y_mean = known_means or joint_means(rows, center)
-    (R,) = rows.reduce(triangular_factor, merge_factors, x_mean, y_mean)
-    d = len(x_mean)
+    found = centred_triangle(rows, center, known_means)
     with single_blas():
-        left, right = R[:, :d], R[:, d:]
-        k = right.shape[1]
+        left, right = found.left, found.right
+        d, k = left.shape[1], right.shape[1]
         alpha = np.broadcast_to(alpha, (k,))
-        if solver == "qr" and left.shape[0] >= d and not alpha.any():
-            triangle, rank = left[:d], _triangle_rank(left[:d])
-            if rank == d:
-                coef = linalg.solve_triangular(triangle, right[:d])
-                return Solution(coef, x_mean, y_mean, "qr", d, decompositions.svd(triangle, compute_uv=False))
         if solver in ("augmented", "qr") and alpha.any():
             columns = [_augmented(left, right[:, j], alpha[j]) for j in range(k)]
-            return Solution(np.column_stack(columns), x_mean, y_mean, solver)
-        return _from_factor(rows, left, right, x_mean, y_mean, alpha)
+            return Solution(np.column_stack(columns), found.x_mean, found.y_mean, solver)
+        if solver == "qr" and left.shape[0] >= d and _independent(left[:d]):
+            coef = linalg.solve_triangular(left[:d], right[:d])
+            singular = decompositions.svd(left[:d], compute_uv=False)
+            return Solution(coef, found.x_mean, found.y_mean, "qr", d, singular)
+        return _from_factor(rows, found, alpha)
 
 
-def _from_factor(
-    rows: Rows, left: np.ndarray, right: np.ndarray, x_mean: np.ndarray, y_mean: np.ndarray, alpha: np.ndarray
-) -> Solution:
-    """The shortest solution from R and Qᵀy, by the singular values of R."""
-    d, k = len(x_mean), right.shape[1]
-    U, s, Vt = decompositions.svd(left, full_matrices=False)
-    # The cut-off that NumPy's lstsq takes by default.
-    cut = float(np.finfo(np.float32 if "32" in str(rows.dtype) else np.float64).eps)
-    cut *= max(left.shape[0], rows.n_rows, d) * (s[0] if s.size else 0.0)
-    rank = int((s > cut).sum())
-    kept = s > cut if not alpha.any() else s > 0
-    rotated = U.T @ right
-    filters = np.zeros((s.size, k))
-    filters[kept] = 1.0 / (s[kept, None] + alpha / s[kept, None])  # s/(s² + α), where s² might overflow
+def _from_factor(rows: Rows, triangle: Triangle, alpha: np.ndarray) -> Solution:
+    """The shortest solution from R and Qᵀy, by singular values."""
+    left, right, x_mean, y_mean, _ = triangle
+    if alpha.any():
+        U, s, Vt = decompositions.svd(left, full_matrices=False)
+        filters = np.zeros((s.size, right.shape[1]))
+        filters[s > 0] = 1.0 / (s[s > 0, None] + alpha / s[s > 0, None])  # s/(s² + α), where s² might overflow
+        return Solution(Vt.T @ (filters * (U.T @ right)), x_mean, y_mean, "svd")
+    found = directions(triangle, rows.dtype)
+    s = decompositions.svd(left, compute_uv=False)
     # 0 for columns that are combinations of others
-    singular = np.append(s, np.zeros(max(min(rows.n_rows, d) - s.size, 0)))
-    return Solution(Vt.T @ (filters * rotated), x_mean, y_mean, "svd", rank, singular)
+    singular = np.append(s, np.zeros(max(min(rows.n_rows, len(x_mean)) - s.size, 0)))
+    return Solution(found.solve(right), x_mean, y_mean, "svd", found.rank, singular)
 
 
-def _triangle_rank(triangle: np.ndarray) -> int:
-    pivots = np.abs(np.diag(triangle))
-    return int((pivots > pivots.max() * len(pivots) * np.finfo(float).eps).sum()) if pivots.size else 0
+def _independent(triangle: np.ndarray) -> bool:
+    """Whether no column is a combination of those before it, up to rounding."""
+    return bool((np.abs(np.diag(triangle)) > rounding(len(triangle)) * column_lengths(triangle)).all())
 
 
 def _augmented(left: np.ndarray, right: np.ndarray, alpha: float) -> np.ndarray:
@@ -295,9 +284,7 @@ def _by_rows(rows: Any, center: bool, alpha: np.ndarray, spectrum: bool, check_c
         return _by_factor(rows, center, alpha, "svd")
     with single_blas():
         if alpha.ndim and np.ptp(alpha) > 0:
-            values, vectors = decompositions.eigh(K)
-            denominator = np.clip(values, 0, None)[:, None] + alpha
-            dual = vectors @ np.divide(vectors.T @ T, denominator, out=np.zeros_like(T), where=denominator > 0)
+            dual, _ = _by_spectrum(K, T, alpha)
             return Solution(Z.transposed_times(dual), Z.x_mean, Z.y_mean, "dual")
         ridge = float(alpha.max()) if alpha.size else 0.0
         rank, scatter = None, None
@@ -320,19 +307,35 @@ def _by_rows(rows: Any, center: bool, alpha: np.ndarray, spectrum: bool, check_c
 
 def _by_products(rows: Any, center: bool, alpha: np.ndarray, tol: float, max_iter: int | None) -> Solution:
     x_mean, y_mean = joint_means(rows, center)
-    X = rows.X
-    root = np.ones(X.shape[0]) if rows.w is None else np.sqrt(rows.w)
-    operator = LinearOperator(
-        X.shape,
-        matvec=lambda v: root * (X @ v.ravel() - x_mean @ v.ravel()),
-        rmatvec=lambda u: X.T @ (root * u.ravel()) - x_mean * (root @ u.ravel()),
-        dtype=np.float64,
-    )
+    X, n = rows.X, rows.n_rows
+    root = np.ones(n) if rows.w is None else np.sqrt(rows.w)
     T = (as_columns(rows.y) - y_mean) * root[:, None]
-    alpha = np.broadcast_to(alpha, (T.shape[1],))
-    found = [
-        lsqr(operator, T[:, j], damp=np.sqrt(alpha[j]), atol=tol, btol=tol, iter_lim=max_iter)
-        for j in range(T.shape[1])
-    ]
-    coef = np.column_stack([result[0] for result in found])
-    return Solution(coef, x_mean, y_mean, "lsqr", n_iter=max(result[2] for result in found))
+    squares = np.clip(rows.sum(column_squares, x_mean)[0], 0.0, None)
+    coef, n_iter = np.zeros((X.shape[1], T.shape[1])), 0
+    for j, ridge in enumerate(np.broadcast_to(alpha, (T.shape[1],))):
+        unit = _units(squares + ridge)
+        below = np.sqrt(ridge) * unit  # rows √α·1 below X, in these units
+
+        def product(v: np.ndarray, unit: np.ndarray = unit, below: np.ndarray = below) -> np.ndarray:
+            b = unit * v.ravel()
+            return np.append(root * (X @ b - x_mean @ b), below * v.ravel())
+
+        def transposed(u: np.ndarray, unit: np.ndarray = unit, below: np.ndarray = below) -> np.ndarray:
+            weighted = root * u[:n].ravel()
+            return unit * (X.T @ weighted - x_mean * weighted.sum()) + below * u[n:].ravel()
+
+        operator = LinearOperator((n + len(unit), len(unit)), matvec=product, rmatvec=transposed, dtype=np.float64)
+        found = lsqr(operator, np.append(T[:, j], np.zeros(len(unit))), atol=tol, btol=tol, iter_lim=max_iter)
+        coef[:, j], n_iter = unit * found[0], max(n_iter, found[2])
+    return Solution(coef, x_mean, y_mean, "lsqr", n_iter=n_iter)
+
+
+def _units(squares: np.ndarray) -> np.ndarray:
+    """Units for the coefficients: LSQR would end before it comes to columns that are much shorter than others.
+
+    Columns of like lengths keep theirs, in which it finds the shortest of many solutions.
+    """
+    varying = squares > 0
+    if squares.min(where=varying, initial=np.inf) >= UNEQUAL * squares.max(initial=0.0):
+        return np.ones(len(squares))
+    return 1.0 / np.sqrt(np.where(varying, squares, 1.0))

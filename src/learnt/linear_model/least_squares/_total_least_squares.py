@@ -18,8 +18,8 @@ from learnt.engine.validation import check_fit
 from learnt.linalg import decompositions
 from learnt.linear_model._base import LinearPredictor, is_single, record_coefficients
 from learnt.linear_model._schema import LINES, WITH_INTERCEPT, one_intercept_a_target
-from learnt.linear_model.least_squares._triangle import merge_factors, triangular_factor
-from learnt.statistics import joint_means
+from learnt.linear_model.least_squares._directions import directions
+from learnt.linear_model.least_squares._triangle import centred_triangle
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -90,11 +90,12 @@ class TotalLeastSquares(MultiOutputMixin, LinearPredictor, RegressorMixin, Estim
         check_flag(self, "fit_intercept")
         X, y, w = check_fit(self, X, y, sample_weight, target="numbers")
         rows = as_rows(X, y, w)
-        x_mean, y_mean = joint_means(rows, self.fit_intercept)
-        (factor,) = rows.reduce(triangular_factor, merge_factors, x_mean, y_mean)
+        triangle = centred_triangle(rows, self.fit_intercept)
+        x_mean, y_mean = triangle.x_mean, triangle.y_mean
         noise = self._noise(len(x_mean), len(y_mean))
         with single_blas():
-            found = solve(factor / noise, len(x_mean), _count(rows) - bool(self.fit_intercept))
+            factor, rank = np.hstack([triangle.left, triangle.right]), directions(triangle, rows.dtype).rank
+            found = solve(factor / noise, len(x_mean), rank, _count(rows) - bool(self.fit_intercept))
         scale_x, scale_y = noise[: len(x_mean)], noise[len(x_mean) :]
         coef = found.coef * scale_y / scale_x[:, None]
         record_coefficients(self, coef, y_mean - x_mean @ coef, rows, is_single(y))
@@ -126,10 +127,10 @@ class Solution(NamedTuple):
     singular: np.ndarray  # (d + k,)
 
 
-def solve(factor: np.ndarray, d: int, n_free: int) -> Solution:
+def solve(factor: np.ndarray, d: int, rank: int, n_free: int) -> Solution:
     """Total least squares from a triangular factor of the centred [X, Y], with equal errors in every column.
 
-    `n_free` is the number of rows, less one for an intercept.
+    X varies in `rank` directions. `n_free` is the number of rows, less one for an intercept.
     """
     k = factor.shape[1] - d
     X, Y = factor[:, :d], factor[:, d:]
@@ -137,8 +138,7 @@ def solve(factor: np.ndarray, d: int, n_free: int) -> Solution:
     values = decompositions.svd(factor, compute_uv=False)
     singular[: values.size] = values
     # Directions in which X does not vary are left out: they get no coefficient.
-    _, s, basis = decompositions.svd(X, full_matrices=False)
-    basis = basis[s > _EPS * max(n_free, d) * (s[0] if s.size else 0.0)]
+    basis = decompositions.svd(X, full_matrices=False)[2][:rank]
     reduced = np.hstack([X @ basis.T, Y])
     _, inner, vectors = decompositions.svd(reduced, full_matrices=True)
     r = len(basis)
