@@ -16,6 +16,7 @@ from functools import partial
 import numpy as np
 from sklearn.base import clone
 
+from learnt import metrics
 from learnt.cluster import KMeans
 from learnt.covariance import OAS, EmpiricalCovariance, GraphicalLasso, LedoitWolf, ShrunkCovariance
 from learnt.decomposition import PCA
@@ -242,6 +243,25 @@ def scaled_in_place(place):
         same(model.inverse_transform(rows), X, place)
 
 
+def clusters_scored(place):
+    """Scores of clusters by their rows, of labels beside the rows or in NumPy."""
+    labels = KMeans(4, n_init=1, random_state=0).fit_predict(X)
+    rows = np.concatenate([X, X[:1] + 100.0])  # the last is alone in its cluster
+    labels = np.append(labels, 9)
+    for name in ("calinski_harabasz_score", "davies_bouldin_score", "silhouette_score"):
+        expected = getattr(metrics, name)(rows, labels)
+        for given in (labels, place(labels)):
+            assert abs(getattr(metrics, name)(place(rows), given) - expected) < 1e-9 * abs(expected)
+    for metric in ("euclidean", "manhattan"):
+        same(
+            metrics.silhouette_samples(place(rows), place(labels), metric=metric),
+            metrics.silhouette_samples(rows, labels, metric=metric),
+            place,
+        )
+    some = {"sample_size": 300, "random_state": 0}
+    same(metrics.silhouette_score(place(rows), labels, **some), metrics.silhouette_score(rows, labels, **some))
+
+
 CHECKS = (answers, weights, scores, folds, inference, not_finite)
 
 
@@ -343,7 +363,7 @@ def main():
     for where, place in places().items():
         for name in MODELS:
             tasks |= {f"{where}: {name}: {check.__name__}": partial(check, name, place) for check in CHECKS}
-        for check in (fitted_in_numpy_only, covariances_on_the_device, scaled_in_place):
+        for check in (fitted_in_numpy_only, covariances_on_the_device, scaled_in_place, clusters_scored):
             tasks[f"{where}: {check.__name__}"] = partial(check, place)
         for name in takes_tensors():
             for dtype in (np.float64, np.float32):

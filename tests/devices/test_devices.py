@@ -67,6 +67,10 @@ def test_rows_are_scaled_in_place(place):
     checks.scaled_in_place(place)
 
 
+def test_clusters_are_scored_where_the_rows_lie(place):
+    checks.clusters_scored(place)
+
+
 def test_seeds_of_rows_in_parts_are_those_of_all(monkeypatch, torch_unread):
     """k-means++ never makes a centred copy of all rows."""
     from learnt.cluster import KMeans, _device_seeding

@@ -16,11 +16,17 @@ from learnt.linalg import decompositions
 
 _EPS = float(np.finfo(np.float64).eps)
 UNEQUAL = 1e-8  # smallest square of a column's length over the largest: below it, digits of small columns would be lost
-_GRADED, _VECTORS, _NONE = (
-    2,
-    0,
-    3,
-)  # codes of LAPACK's gejsv: columns and rows in any units; left vectors; no right ones
+# Codes of LAPACK's gejsv: columns and rows in any units; left vectors; no right ones.
+_GRADED, _VECTORS, _NONE = 2, 0, 3
+_OPERATIONS = 8.0  # rounding errors of a decomposition of d columns, over d
+
+
+def rounding(d: int) -> float:
+    """The size, relative to the largest, of a singular value of d columns that is nothing but rounding in float64.
+
+    It does not grow with the number of rows, over which sums are float64.
+    """
+    return _OPERATIONS * _EPS * max(d, 4)
 
 
 @single_blas()

@@ -7,11 +7,11 @@
     _probability  log loss, Brier score, calibration                _costs        decisions with costs
     _regression   errors of predicted numbers                       _clusters     by classes, or by the rows only
     _borrowed     scikit-learn's scorers, pictures, rarer scores    pairwise      its distances and kernels of pairs
-    cluster       _clusters under scikit-learn's name of the package
+    cluster       _clusters under scikit-learn's name             _clusters_device   of rows on a device
 
 Small inputs are computed by NumPy only; large ones by compiled kernels on all cores. Results do not depend on the
-number of threads. Accuracy, log loss, the area under the ROC curve and the regression metrics also take PyTorch
-tensors and other Array API arrays, and compute on their devices.
+number of threads. Accuracy, log loss, the area under the ROC curve, the regression metrics and the scores of clusters
+by the rows only also take PyTorch tensors and other Array API arrays, and compute on their devices.
 """
 
 from __future__ import annotations

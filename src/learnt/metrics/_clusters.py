@@ -9,9 +9,11 @@ import numpy as np
 from scipy import sparse
 from scipy.special import gammaln, xlogy
 
-from learnt.engine.matrices import dense, stored
+from learnt.engine.arrays import is_foreign_array, is_numpy, namespace, to_numpy
+from learnt.engine.matrices import dense, stored, take_rows
 from learnt.engine.random import random_state_of
 from learnt.engine.threads import for_blocks
+from learnt.metrics._clusters_device import cluster_means, coded_on_device, silhouettes
 from learnt.metrics._inputs import check_lengths, column
 
 _CELLS = 1 << 20  # distances held at once by one task
@@ -196,21 +198,25 @@ def v_measure_score(labels_true: Any, labels_pred: Any, *, beta: float = 1.0) ->
 # --- clusters by the rows only
 
 
-def _coded(X: Any, labels: Any) -> tuple[Any, np.ndarray, int]:
+def _coded(X: Any, labels: Any) -> tuple[Any, Any, int]:
     """The rows, the number of each row's cluster, and how many clusters there are: at least 2 and fewer than rows."""
     check_lengths(X=X, labels=labels)
-    X = X.tocsr() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-    if not np.isfinite(stored(X)).all():
-        raise ValueError("X contains NaN or infinity, and distances need finite numbers; fill or drop those rows.")
-    names, codes = np.unique(column(labels, "labels"), return_inverse=True)
-    if not 1 < len(names) < X.shape[0]:
+    if is_foreign_array(X):
+        X, codes, k = coded_on_device(X, labels)
+    else:
+        X = X.tocsr() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+        if not np.isfinite(stored(X)).all():
+            raise ValueError("X contains NaN or infinity, and distances need finite numbers; fill or drop those rows.")
+        names, codes = np.unique(column(labels, "labels"), return_inverse=True)
+        k = len(names)
+    if not 1 < k < X.shape[0]:
         raise ValueError(
-            f"Number of labels is {len(names)}. Valid values are 2 to n_samples - 1 (inclusive), of {X.shape[0]} rows."
+            f"Number of labels is {k}. Valid values are 2 to n_samples - 1 (inclusive), of {X.shape[0]} rows."
         )
-    return X, codes, len(names)
+    return X, codes, k
 
 
-def silhouette_samples(X: Any, labels: Any, *, metric: Any = "euclidean", **kwds: Any) -> np.ndarray:
+def silhouette_samples(X: Any, labels: Any, *, metric: Any = "euclidean", **kwds: Any) -> Any:
     """(b − a) / max(a, b) of each row: a its mean distance to its own cluster, b to the nearest other; 0 if alone.
 
     X holds rows, or with metric="precomputed" their distances.
@@ -221,7 +227,9 @@ def silhouette_samples(X: Any, labels: Any, *, metric: Any = "euclidean", **kwds
     X, codes, k = _coded(X, labels)
     n = X.shape[0]
     if metric == "precomputed" and X.shape[0] != X.shape[1]:
-        raise ValueError(f"A precomputed matrix of distances is square; X has the shape {X.shape}.")
+        raise ValueError(f"A precomputed matrix of distances is square; X has the shape {tuple(X.shape)}.")
+    if is_foreign_array(X):
+        return silhouettes(X, codes, k, metric)
     member = np.zeros((n, k))
     member[np.arange(n), codes] = 1.0
     size = member.sum(axis=0)
@@ -275,21 +283,40 @@ def silhouette_score(
     """
     if sample_size is not None:
         check_lengths(X=X, labels=labels)
-        X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
+        X = X.tocsr() if sparse.issparse(X) else X if is_foreign_array(X) else np.asarray(X)
         index = random_state_of(random_state).permutation(X.shape[0])[:sample_size]
-        labels = column(labels, "labels")[index]
-        X = X[index][:, index] if metric == "precomputed" else X[index]
-    return float(silhouette_samples(X, labels, metric=metric, **kwds).mean())
+        labels = take_rows(labels if is_foreign_array(labels) else column(labels, "labels"), index)
+        X = take_rows(X, index)
+        if metric == "precomputed":
+            X = take_rows(X.T, index).T
+    found = silhouette_samples(X, labels, metric=metric, **kwds)
+    return float(namespace(found).mean(found))
 
 
-def _groups(X: Any, labels: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _groups(X: Any, labels: Any) -> tuple[Any, Any, Any, Any]:
     """Rows, codes, sizes and centroids of the clusters."""
     X, codes, k = _coded(X, labels)
     if sparse.issparse(X):
         raise TypeError("This score needs dense rows; use X.toarray() if they fit in memory.")
+    return X, codes, *_means(X, codes, k)
+
+
+def _means(values: Any, codes: Any, k: int) -> tuple[Any, Any]:
+    """How many rows each cluster has, and their mean (k × columns)."""
+    if is_foreign_array(values):
+        return cluster_means(values, codes, k)
     size = np.bincount(codes, minlength=k).astype(np.float64)
     members = sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(k, len(codes)))
-    return X, codes, size, (members @ X) / size[:, None]
+    return size, (members @ values) / size[:, None]
+
+
+def _square_distances(X: Any, codes: Any, centers: Any) -> Any:
+    """Of each row to its cluster's centroid, some rows at a time."""
+    xp, n = namespace(X), X.shape[0]
+    step = max(1, _CELLS // X.shape[1])
+    some = [slice(lo, min(lo + step, n)) for lo in range(0, n, step)]
+    parts = [xp.sum((X[rows, :] - xp.take(centers, codes[rows], axis=0)) ** 2, axis=1) for rows in some]
+    return np.concatenate(parts) if is_numpy(X) else xp.concat(parts)
 
 
 def calinski_harabasz_score(X: Any, labels: Any) -> float:
@@ -299,9 +326,10 @@ def calinski_harabasz_score(X: Any, labels: Any) -> float:
     200.0
     """
     X, codes, size, centers = _groups(X, labels)
-    n, k = len(X), len(size)
-    between = float(size @ np.square(centers - X.mean(axis=0)).sum(axis=1))
-    within = float(np.square(X - centers[codes]).sum())
+    xp, n, k = namespace(X), X.shape[0], size.shape[0]
+    mean = xp.sum(size[:, None] * centers, axis=0) / n
+    between = float(xp.sum(size * xp.sum((centers - mean) ** 2, axis=1)))
+    within = float(xp.sum(_square_distances(X, codes, centers)))
     return 1.0 if within == 0 else between * (n - k) / (within * (k - 1.0))
 
 
@@ -314,7 +342,9 @@ def davies_bouldin_score(X: Any, labels: Any) -> float:
     from scipy.spatial.distance import cdist
 
     X, codes, size, centers = _groups(X, labels)
-    spread = np.bincount(codes, weights=np.sqrt(np.square(X - centers[codes]).sum(axis=1))) / size
+    far = namespace(X).sqrt(_square_distances(X, codes, centers))
+    spread = to_numpy(_means(far[:, None], codes, size.shape[0])[1])[:, 0]
+    centers = to_numpy(centers)
     apart = cdist(centers, centers)
     if np.allclose(spread, 0) or np.allclose(apart, 0):
         return 0.0

@@ -9,6 +9,7 @@ from learnt.distances import Search, square_distances
 from learnt.engine.kernel import kernel
 from learnt.engine.rows.equal_rows import first_of_equal_rows
 from learnt.engine.threads import for_blocks
+from learnt.linalg.spectrum import rounding
 
 _ROWS = 16  # of a task
 
@@ -66,7 +67,7 @@ def _in_their_span(points: np.ndarray) -> np.ndarray:
     """Coordinates within the affine hull of the points: constant and dependent columns are dropped."""
     centred = points - points.mean(axis=0)
     _, size, axes = np.linalg.svd(centred, full_matrices=False)
-    rank = int(np.sum(size > size[0] * max(points.shape) * np.finfo(float).eps))
+    rank = int(np.sum(size > size[0] * rounding(points.shape[1])))
     return centred if rank == points.shape[1] else centred @ axes[:rank].T
 
 

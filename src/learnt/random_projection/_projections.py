@@ -25,6 +25,7 @@ from learnt.engine.schema import FEATURES, Schema, count, csr, flag, number, rea
 from learnt.engine.threads import for_blocks
 from learnt.engine.validation import check_fit, check_predict
 from learnt.linalg.decompositions import svd
+from learnt.linalg.spectrum import rounding
 from learnt.random_projection._lemma import johnson_lindenstrauss_min_dim
 
 _CELLS = 1 << 16  # of a sparse table, below which one thread is quick
@@ -56,10 +57,10 @@ def pseudo_inverse(matrix: Any) -> np.ndarray:
     [[0.5], [0.0]]
     """
     matrix = np.asarray(dense(matrix))
-    U, values, Vt = svd(matrix)
-    least = max(matrix.shape) * np.finfo(matrix.dtype).eps * values.max(initial=0.0)
+    U, values, Vt = svd(matrix.astype(np.float64))
+    least = rounding(min(matrix.shape)) * values.max(initial=0.0)
     found = values > least
-    return (Vt[found].T / values[found]) @ U[:, found].T
+    return ((Vt[found].T / values[found]) @ U[:, found].T).astype(matrix.dtype)
 
 
 class _Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):

@@ -14,11 +14,10 @@ import numpy as np
 from scipy import linalg
 
 from learnt.linalg import decompositions
+from learnt.linalg.spectrum import rounding
 from learnt.linear_model.least_squares._triangle import Triangle, column_lengths
 
-_EPS = float(np.finfo(np.float64).eps)
 _CELLS = 4.0  # a total of some dozens of columns has gathered this many rounding errors
-_OPERATIONS = 8.0  # rounding errors of a decomposition of d columns, over d
 
 
 class Directions(NamedTuple):
@@ -66,11 +65,6 @@ def cell_errors(lengths: np.ndarray, triangle: Triangle, dtype: Any) -> np.ndarr
     sums = np.abs(triangle.x_mean) * np.sqrt(triangle.weight)
     far = sums * _reciprocals(lengths)
     return np.minimum(eps * (1.0 + far), np.sqrt(eps))
-
-
-def rounding(d: int) -> float:
-    """The relative size of a singular value that is nothing but rounding errors of float64."""
-    return _OPERATIONS * _EPS * max(d, 4)
 
 
 def _reciprocals(lengths: np.ndarray) -> np.ndarray:

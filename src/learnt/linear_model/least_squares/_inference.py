@@ -20,7 +20,8 @@ from learnt.engine.matrices import dense, in_numpy, on_host
 from learnt.engine.rows import Rows, as_rows
 from learnt.engine.rows.blocks import Block, widen
 from learnt.engine.threads import single_blas
-from learnt.linear_model.least_squares._directions import cell_errors, rounding
+from learnt.linalg.spectrum import rounding
+from learnt.linear_model.least_squares._directions import cell_errors
 from learnt.linear_model.least_squares._triangle import centred_triangle, column_lengths
 
 # cells of rows that a model may keep alive: 32 MB; of larger arrays it has a weak reference only

@@ -27,10 +27,10 @@ from learnt.engine.rows import Rows
 from learnt.engine.rows.blocks import as_columns
 from learnt.engine.threads import single_blas
 from learnt.linalg import decompositions
-from learnt.linalg.spectrum import UNEQUAL, scatter_spectrum
+from learnt.linalg.spectrum import UNEQUAL, rounding, scatter_spectrum
 from learnt.linear_model.least_squares._basis import factor_by_basis
 from learnt.linear_model.least_squares._centred import CentredRows
-from learnt.linear_model.least_squares._directions import directions, rounding
+from learnt.linear_model.least_squares._directions import directions
 from learnt.linear_model.least_squares._mixed_precision import mixed_precision_dual, mixed_precision_ridge, pays
 from learnt.linear_model.least_squares._residuals import column_squares, residual_products
 from learnt.linear_model.least_squares._triangle import Triangle, centred_triangle, column_lengths

@@ -9,7 +9,8 @@ import numpy as np
 from scipy import stats
 from scipy.linalg import lapack
 
-_EPS = float(np.finfo(np.float64).eps)
+from learnt.linalg.spectrum import rounding
+
 _SAFE = 1e-6
 
 
@@ -29,7 +30,7 @@ def covariance(triangle: np.ndarray, free: np.ndarray, variance: float, n_rows: 
     scale = np.linalg.norm(columns, axis=0)
     scale[scale == 0.0] = 1.0
     _, s, vectors = np.linalg.svd(columns / scale, full_matrices=False)
-    kept = s > _EPS * n_rows * (s[0] if s.size else 0.0)
+    kept = s > rounding(s.size) * s.max(initial=0.0)
     half = vectors[kept] / s[kept, None] / scale
     inner = variance * (half.T @ half)
     lost = np.flatnonzero((vectors[kept] ** 2).sum(axis=0) < 1.0 - 1e-12)
