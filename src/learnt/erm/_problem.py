@@ -184,11 +184,10 @@ class Problem:
         p, k = theta.shape[0], self.n_outputs
         if k == 1:
             return self.bent_gram(bend)
-        H = like(np.zeros((p, k, p, k)), theta)
-        for a in range(k):
-            for b in range(a + 1):
-                H[:, a, :, b] = H[:, b, :, a] = self.bent_gram(bend[:, a, b])
-        return namespace(H).reshape(H, (p * k, p * k))
+        xp = namespace(theta)
+        blocks = {(a, b): self.bent_gram(bend[:, a, b]) for a in range(k) for b in range(a + 1)}
+        rows = [xp.stack([blocks[max(a, b), min(a, b)] for b in range(k)], axis=2) for a in range(k)]
+        return xp.reshape(xp.stack(rows, axis=1), (p * k, p * k))
 
     def mean_curvature_diagonal(self, theta: Any) -> Any:
         """Their diagonal alone."""

@@ -9,7 +9,7 @@ from sklearn.base import MultiOutputMixin
 
 from learnt.engine.arrays import namespace, to_device_of, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial
-from learnt.engine.matrices import dense, join, on_host, take_rows
+from learnt.engine.matrices import cast, dense, join, on_host, take_rows
 from learnt.engine.params import ParameterError, check_number
 from learnt.engine.rows.blocks import widen
 from learnt.engine.schema import FEATURES, Schema, anyof, choice, instance, none, number, real, table
@@ -28,6 +28,9 @@ from learnt.kernels import (
     require_room,
     solve_dual,
 )
+
+_SINGLE = float(np.finfo(np.float32).eps)
+_SMALL = 0.01  # share of the penalty that rounding of the kernel matrix may reach
 
 
 class KernelRidge(MultiOutputMixin, RowsRegressor, Estimator):
@@ -104,6 +107,8 @@ class KernelRidge(MultiOutputMixin, RowsRegressor, Estimator):
         root = None if w is None else namespace(widen(w)).sqrt(widen(w))
         if on_host(X):
             require_room("KernelRidge", n, n)
+        else:
+            X = self._precise(X, alpha)
         dual = solve_dual(self._training_matrix(X), Y, alpha, root)
         if places is not None:
             dual = _in_their_places(dual, places, full.shape[0])
@@ -125,6 +130,13 @@ class KernelRidge(MultiOutputMixin, RowsRegressor, Estimator):
             )
         return alpha.astype(np.float64)
 
+    def _precise(self, X: Any, alpha: np.ndarray) -> Any:
+        """Rows on a device in float64, where rounding a kernel matrix in float32 is not small beside the penalty."""
+        if self.kernel == "precomputed":
+            return X
+        size = float(namespace(X).sum(widen(kernel_of(self, X.shape[1]).diag(X))))
+        return X if size * _SINGLE <= _SMALL * alpha.min() else widen(X)
+
     def _training_matrix(self, X: Any) -> Any:
         if self.kernel == "precomputed":
             if X.shape[0] != X.shape[1]:
@@ -144,11 +156,13 @@ class KernelRidge(MultiOutputMixin, RowsRegressor, Estimator):
     def predict(self, X: Any) -> Any:
         """Σᵢ cᵢ k(xᵢ, x) of every row; of a precomputed kernel, X is the matrix k(x, xᵢ)."""
         X = check_predict(self, X)
-        dual = to_device_of(self.dual_coef_, X)
+        Z = widen(X) if str(self.dual_coef_.dtype).endswith("float64") else X  # as it was solved
+        dual = to_device_of(self.dual_coef_, Z)
         if self.kernel == "precomputed":
             with single_blas():
-                return X @ dual
-        return gram_times(kernel_of(self, X.shape[1]), X, to_device_of(self.X_fit_, X), dual)
+                return X @ to_device_of(dual, X)
+        found = gram_times(kernel_of(self, X.shape[1]), Z, to_device_of(self.X_fit_, Z), dual)
+        return found if on_host(X) else cast(found, X.dtype)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -40,8 +40,8 @@ def centred_triangle(rows: Rows, center: bool, means: tuple[np.ndarray, np.ndarr
     root, errors = R[0, 0], R[0, 1:]
     x_mean, y_mean = x_mean + errors[:d] / root, y_mean + errors[d:] / root
     left, right = R[1:, 1 : d + 1], R[1:, d + 1 :]
-    left[:, column_lengths(left) <= _CONSTANT * abs(root) * np.abs(x_mean)] = 0.0
-    return Triangle(left, right, x_mean, y_mean, root * root)
+    constant = column_lengths(left) <= _CONSTANT * abs(root) * np.abs(x_mean)
+    return Triangle(np.where(constant, 0.0, left), right, x_mean, y_mean, root * root)
 
 
 def triangular_factor(block: Block, x_mean: np.ndarray, y_mean: np.ndarray, center: bool) -> tuple:
