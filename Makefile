@@ -91,7 +91,7 @@ warmup: $(VENV)/.installed  ## compile every kernel ahead of time
 bench: $(VENV)/.installed-dev  ## compare with the peers: make bench FAMILY=linear
 	@$(BIN)/python benchmarks/run.py $(FAMILY)
 
-peers: $(VENV)/.installed-dev  ## scikit-learn's own tests with our classes in place of theirs
+peers: $(VENV)/.installed-dev  ## scikit-learn's own tests with our classes in place of theirs, and how many of them pass
 	@$(BIN)/python tests/sklearn_own
 
 clean:  ## remove the environment, caches and studies

@@ -1,4 +1,4 @@
-"""Run scikit-learn's own tests against our classes: `python tests/sklearn_own [MODULE ...]`."""
+"""Run scikit-learn's own tests against our classes: `python tests/sklearn_own [--tally=FILE] [MODULE ...]`."""
 
 import subprocess
 import sys
@@ -8,7 +8,8 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import swap  # noqa: E402
 
-modules = sys.argv[1:] or swap.TESTS
+given = [argument for argument in sys.argv[1:] if argument.startswith("-")]
+modules = [argument for argument in sys.argv[1:] if not argument.startswith("-")] or swap.TESTS
 code = "import sys, pytest; sys.path.insert(0, sys.argv[1]); sys.exit(pytest.main(sys.argv[2:]))"
-options = ["-p", "swap", "-q", "--tb=line", "-p", "no:cacheprovider", "--pyargs", *modules]
+options = ["-p", "swap", "-p", "tally", "-q", "--tb=line", "-p", "no:cacheprovider", "--pyargs", *given, *modules]
 sys.exit(subprocess.run([sys.executable, "-c", code, str(HERE), *options], cwd="/").returncode)
