@@ -208,6 +208,27 @@ def test_separable_data_huge_scales_and_idle_columns():
     assert LinearSVR(epsilon=10.0).fit(X, X[:, 0]).predict(X).max() == 0.0
 
 
+def absolute_errors(model, X, y):
+    """What LinearSVR minimises with epsilon 0."""
+    full = np.append(model.coef_, model.intercept_)
+    return 0.5 * full @ full + np.abs(y - model.predict(X)).sum()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("tiny", "outlier"), [(1e-8, 1e8), (1e-12, 1e6), (1e-150, 1e3)])
+@pytest.mark.parametrize("unit", [1.0, 1e-30, 1e-150])
+@pytest.mark.sweep(9)
+def test_steps_that_rounding_turns_uphill_are_not_taken(tiny, outlier, unit, seed):
+    """Tiny rows and one outlier, tiny targets: the slope along Newton's step has no digit that is right."""
+    rng = np.random.default_rng(seed)
+    X = np.r_[tiny * rng.normal(size=(200, 3)), np.full((1, 3), outlier)]
+    y = unit * rng.normal(size=201)
+    ours, theirs = (quiet(make(), X, y) for make in (LinearSVR, peer.LinearSVR))
+    assert absolute_errors(ours, X, y) <= absolute_errors(theirs, X, y) * (1 + 1e-6)
+    ours, theirs = (quiet(make(loss="hinge"), X, y > 0) for make in (LinearSVC, peer.LinearSVC))
+    assert objective(ours, X, y > 0) <= objective(theirs, X, y > 0) * (1 + 1e-6)
+
+
 @pytest.mark.parametrize(
     ("loss", "C"),
     [

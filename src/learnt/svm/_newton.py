@@ -111,9 +111,11 @@ def search(
     pull: np.ndarray | None,
     g: np.ndarray,
 ) -> float:
-    """The step length at which the slope, piecewise linear and increasing, is nearly 0."""
+    """The step length at which the slope, piecewise linear and increasing, is nearly 0; 0 where it starts uphill."""
     ww, square = float(np.vdot(w, step)), float(np.vdot(step, step))
     first = float(np.vdot(g, step))
+    if not first < 0.0:  # rounding in Newton's equations
+        return 0.0
     low, low_slope, high, high_slope = 0.0, first, np.inf, 0.0
     a = 1.0
     for _ in range(TRIALS):
@@ -130,7 +132,10 @@ def search(
 
 
 def next_trial(low: float, low_slope: float, high: float, high_slope: float, a: float) -> float:
-    """Beyond a, where no slope was up yet; else between the two ends, where a line through them crosses 0."""
+    """Beyond a, where no slope was up yet; else between the two ends, where a line through them crosses 0.
+
+    The slope at `low` is below 0 and that at `high` is not, so that they differ.
+    """
     if high == np.inf:
         return 2.0 * a
     guess = low - low_slope * (high - low) / (high_slope - low_slope)

@@ -50,6 +50,8 @@ def newton(
 
     def search(step: np.ndarray, along: np.ndarray, first: float) -> tuple:
         """The step length, as in `_newton`; the scores and multipliers there."""
+        if not first < 0.0:
+            return 0.0, s, *multipliers(s)
         ww, square = float(w @ step), float(step @ step)
         low, low_slope, high, high_slope, a = 0.0, first, np.inf, 0.0, 1.0
         for _ in range(TRIALS):
