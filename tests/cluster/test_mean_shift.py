@@ -45,7 +45,7 @@ def test_trees_add_up_what_blocks_of_neighbours_do(d, monkeypatch):
     X = table(1200, d)  # a tree is built
     a, (centers, labels) = MeanShift(bandwidth=1.5).fit(X), mean_shift(X, bandwidth=1.5)
     np.testing.assert_array_equal(a.labels_, labels)
-    monkeypatch.setattr(_climbing, "chosen_algorithm", lambda *_: "brute")
+    monkeypatch.setattr(_climbing.Search, "expect", lambda search, *_: search._index)  # brute force, as it begins
     b = MeanShift(bandwidth=1.5).fit(X)
     np.testing.assert_allclose(a.cluster_centers_, b.cluster_centers_, atol=ROUNDING)
     np.testing.assert_array_equal(a.labels_, b.labels_)

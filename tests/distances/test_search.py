@@ -10,8 +10,10 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 import learnt
-from learnt.distances import Neighborhoods, Search, chosen_algorithm
+from learnt.distances import Neighborhoods, Search
 from learnt.distances.brute import _rounded_points
+from learnt.distances.brute._index import BruteForce
+from learnt.distances.trees._index import TreeIndex
 from learnt.neighbors import KNeighborsClassifier, NearestNeighbors
 
 rng = np.random.default_rng(0)
@@ -171,42 +173,88 @@ def test_nearest_first_is_the_order_of_distance_and_index(spread):
     np.testing.assert_array_equal(indices, before[1])
 
 
-@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
-def test_the_choice_measures_the_dimension_in_any_unit(scale):
-    """A curved sheet of four dimensions among many features is searched by a tree, a cloud in all of them is not."""
+def chosen(points, queries, k=10, **more):
+    """What "auto" searches with when these queries come: "brute", "kd_tree" or "ball_tree"."""
+    index = Search.build(points, algorithm="auto", **more).expect(queries, k)
+    if not isinstance(index, TreeIndex):
+        return "brute"
+    return "ball_tree" if index.tree.radii.size else "kd_tree"
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1.0, 1e100])
+def test_the_choice_counts_leaves_in_any_unit(scale):
+    """A curved sheet of two dimensions among many features is searched by a tree, a cloud in all of them is not."""
     draw = np.random.default_rng(0)
-    inner = draw.random((6000, 4))
-    sheet = np.sin(inner @ draw.normal(size=(4, 40)))
+    inner = draw.random((6000, 2))
+    sheet = np.sin(inner @ draw.normal(size=(2, 40)))
     cloud = draw.normal(size=(6000, 40))
-    assert chosen_algorithm(scale * sheet, "euclidean", {}, "auto") == "ball_tree"
-    assert chosen_algorithm(scale * np.ascontiguousarray(inner), "euclidean", {}, "auto") == "kd_tree"
-    assert chosen_algorithm(scale * cloud, "euclidean", {}, "auto") == "brute"
-    assert chosen_algorithm(np.full((6000, 40), scale), "euclidean", {}, "auto") in ("brute", "kd_tree", "ball_tree")
+    assert chosen(scale * sheet, None, 1) != "brute"
+    assert chosen(scale * np.ascontiguousarray(inner), None, 1) == "kd_tree"
+    assert chosen(scale * cloud, None, 1) == "brute"
+    assert chosen(np.full((6000, 40), scale), None, 1) in ("brute", "kd_tree", "ball_tree")
 
 
-# Milliseconds of processor time (Neoverse-N1) for brute force, boxes and balls, by benchmarks/auto_choice.py: 20,000
-# points of its surfaces (dimension, features, k).
+def test_a_tree_is_built_when_queries_have_paid_for_it():
+    """Few queries are answered by brute force, also where a tree is quicker for many; the answers are equal."""
+    draw = np.random.default_rng(1)
+    X, Q = draw.random((20_000, 3)), draw.random((4000, 3))
+    search = Search.build(X, algorithm="auto")
+    first = search.nearest(Q[:1], 5)
+    assert type(search.expect(Q[:1], 5)) is BruteForce
+    for a in range(0, 4000, 500):
+        search.nearest(Q[a : a + 500], 5)
+    assert type(search.expect(Q, 5)) is TreeIndex
+    for a, b in zip(first, search.nearest(Q[:1], 5), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+# Milliseconds of processor time (a quiet Xeon) of fit and queries for brute force, boxes and balls, by
+# benchmarks/auto_choice.py: 20,000 points of its surfaces (dimension, features, k, queries).
 MEASURED = {
-    (2, 2, 10): (122, 14, 17),
-    (5, 5, 10): (185, 42, 67),
-    (8, 8, 1): (150, 60, 140),
-    (8, 8, 10): (178, 126, 321),
-    (12, 12, 10): (187, 671, 1337),
-    (20, 20, 1): (213, 2046, 2336),
-    (2, 50, 10): (393, 74, 84),
-    (5, 50, 1): (382, 129, 115),
-    (2, 200, 10): (1327, 251, 280),
-    (5, 200, 1): (1323, 487, 361),
-    (5, 200, 10): (1347, 1004, 716),
-    (5, 200, 50): (1511, 1970, 1511),
+    (2, 2, 1, 500): (5.7, 2.9, 4.5),
+    (2, 2, 1, 10000): (103.0, 10.1, 11.4),
+    (2, 2, 10, 500): (7.3, 3.2, 5.3),
+    (2, 2, 10, 10000): (143.9, 16.4, 17.5),
+    (5, 5, 1, 500): (6.1, 4.5, 7.2),
+    (5, 5, 1, 10000): (113.2, 25.9, 35.7),
+    (5, 5, 10, 500): (7.8, 6.1, 9.7),
+    (5, 5, 10, 10000): (142.3, 61.8, 91.0),
+    (8, 8, 1, 500): (6.9, 9.4, 15.6),
+    (8, 8, 1, 10000): (118.0, 107.7, 204.4),
+    (8, 8, 10, 500): (8.3, 16.1, 28.6),
+    (8, 8, 10, 10000): (148.0, 233.4, 465.0),
+    (12, 12, 1, 500): (7.3, 26.9, 47.3),
+    (12, 12, 1, 10000): (134.9, 411.6, 758.2),
+    (12, 12, 10, 500): (8.8, 45.0, 68.3),
+    (12, 12, 10, 10000): (164.8, 785.7, 1207.1),
+    (20, 20, 1, 500): (8.6, 110.4, 112.5),
+    (20, 20, 1, 10000): (154.5, 2064.7, 2167.8),
+    (20, 20, 10, 500): (11.2, 132.3, 128.3),
+    (20, 20, 10, 10000): (202.0, 2400.7, 2295.7),
+    (2, 50, 1, 500): (14.7, 24.7, 32.5),
+    (2, 50, 1, 10000): (362.3, 89.0, 71.4),
+    (2, 50, 10, 500): (25.0, 32.8, 43.0),
+    (2, 50, 10, 10000): (374.4, 106.5, 91.3),
+    (5, 50, 1, 500): (23.2, 36.9, 45.8),
+    (5, 50, 1, 10000): (389.5, 202.1, 140.3),
+    (5, 50, 10, 500): (24.5, 51.4, 56.7),
+    (5, 50, 10, 10000): (438.8, 373.7, 245.7),
+    (2, 200, 1, 500): (59.9, 127.4, 170.9),
+    (2, 200, 1, 10000): (1089.7, 316.3, 252.7),
+    (2, 200, 10, 500): (72.5, 139.0, 163.1),
+    (2, 200, 10, 10000): (963.6, 452.8, 352.2),
+    (5, 200, 1, 500): (70.5, 156.5, 193.3),
+    (5, 200, 1, 10000): (1158.5, 912.7, 487.7),
+    (5, 200, 10, 500): (74.2, 229.8, 225.6),
+    (5, 200, 10, 10000): (1149.9, 1427.5, 866.7),
 }
 
 
 surface = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks/auto_choice.py"))["surface"]
 
 
-@pytest.mark.parametrize(("dimension", "features", "k"), MEASURED)
-def test_the_choice_is_the_quickest_where_it_was_measured(dimension, features, k):
-    X = surface(25_000, dimension, features)[:20_000]
-    times = dict(zip(("brute", "kd_tree", "ball_tree"), MEASURED[dimension, features, k], strict=True))
-    assert times[chosen_algorithm(X, "euclidean", {}, "auto", k)] <= 1.3 * min(times.values())
+@pytest.mark.parametrize(("dimension", "features", "k", "queries"), MEASURED)
+def test_the_choice_is_the_quickest_where_it_was_measured(dimension, features, k, queries):
+    X = surface(30_000, dimension, features)
+    times = dict(zip(("brute", "kd_tree", "ball_tree"), MEASURED[dimension, features, k, queries], strict=True))
+    assert times[chosen(X[:20_000], X[20_000 : 20_000 + queries], k)] <= 1.3 * min(times.values())

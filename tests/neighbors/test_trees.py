@@ -162,7 +162,8 @@ def test_auto_measures_how_many_dimensions_there_are():
     sheet = draw.random((6000, 2)) @ draw.normal(size=(2, 30))
     for X, in_a_tree in ((sheet, True), (draw.normal(size=(6000, 30)), False), (draw.random((6000, 3)), True)):
         model = NearestNeighbors().fit(X)
-        assert (type(model._search._index).__name__ == "TreeIndex") == in_a_tree
+        model.kneighbors(X)
+        assert (type(model._search.expect(X)).__name__ == "TreeIndex") == in_a_tree
         for a, b in zip(
             model.kneighbors(X[:40]), NearestNeighbors(algorithm="brute").fit(X).kneighbors(X[:40]), strict=True
         ):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from learnt.diagnosis._intervals import Interval, bootstrap_interval, wilson_interval
-from learnt.distances import Search, chosen_algorithm
+from learnt.distances import Search
 from learnt.engine.arrays import to_numpy
 from learnt.engine.random import generator
 
@@ -217,7 +217,7 @@ def _neighbors(X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Distances and indices of the k nearest of every row, among the others."""
     X = np.ascontiguousarray(X)
     # A tree would save a fraction of a second, and compiling it takes several on a machine's first use.
-    algorithm = "brute" if len(X) <= _BRUTE_ROWS else chosen_algorithm(X, "euclidean", {}, "auto", k)
+    algorithm = "brute" if len(X) <= _BRUTE_ROWS else "auto"
     return Search.build(X, algorithm=algorithm).nearest(None, k)
 
 

@@ -6,7 +6,7 @@ BallSums           what values of the points add up to within a radius: `Search.
 Neighborhoods      the result of `within`: flat arrays, with as many entries for each query as it has neighbours
 resolve_metric, check_metric, METRIC_NAMES, SPARSE_METRIC_NAMES      resolve and validate the name of a metric
 box_tree                               the boxes of a KD-tree, for other traversals of it
-chosen_algorithm                       the index that was asked for, or the one expected to be quickest
+chosen_algorithm                       the index that was asked for, where the points and the metric allow it
 nearest_graph                          weights of neighbours, symmetric
 dimension_sums                         intrinsic dimension from distances to neighbours
 distance_function                      all distances between two sets of rows, by the name of a metric

@@ -1,35 +1,40 @@
-"""Which index to build: the one that was asked for, or the quickest by a model of the work and a sample."""
+"""algorithm="auto": brute force or a tree, chosen when queries come, since a tree has to pay for being built.
+
+How many queries there will be is not known when points are given. So brute force answers until its work, by a formula,
+passes that of building a tree. Among few features a formula says what a query of the tree costs. Among more, a tree is
+built of an eighth of the points and of a 64th, and it is counted how many leaves some queries touch there: how this
+grows tells it for the whole tree, whatever the dimension of the points. A tree takes over when it would have saved as
+much as it costs. All of this is counted and not timed: the same queries get the same index on every machine.
+"""
 
 from __future__ import annotations
 
 import math
+import threading
 from typing import Any
 
 import numpy as np
 
-from learnt.distances._dimension import dimension_sums
 from learnt.distances._metrics import BY_PRODUCTS, SAME
-from learnt.distances._rounding import square_distances
-from learnt.distances.trees._index import tree_takes
+from learnt.distances._minkowski import POWERS
+from learnt.distances.brute._index import BruteForce
+from learnt.distances.trees._index import TreeIndex, tree_takes
 from learnt.distances.trees._metric import metric_tree_takes
-from learnt.engine.threads import single_blas
+from learnt.engine.kernel import compilation_enabled
 
-_ROWS, _QUERIES = 2048, 128  # of the sample
-_TINY = 1e-300
 _FEWEST = 1000  # points below which brute force is as quick as anything
-_MEASURED = 2000  # points below which measuring the dimension takes longer than it can save
 _LEAF = 24.0  # points of a leaf, on average
-_ASKED = 0.25  # queries for each point that a tree is built for
-_SHORT = 50  # neighbours above which a list costs no more for each
-_MOST = 32.0  # dimensions above which no tree is worth while
-_BOXES, _BALLS = 1.5, 0.9  # how much more of its work a query takes on a sheet among many features
-_LOOK = 0.24  # nanoseconds of measuring the dimension, for each feature of a pair
-_WORTH = 1.15  # how much quicker a tree must be at best for that to be worth while
-_UNSURE = 2.0  # within how much the dimension is measured again on more queries: its error is 9 %, then 4 %
+_FILLED = 5  # features up to which points are taken to fill the space
+_PROBES = 16  # queries whose leaves are counted
+_PROBING = 2.5e6  # nanoseconds of that, in a small table
+_SHARES = (8, 64)  # of the points, in the trees of the sample
+_LEAST = (512, 64)  # points of these trees, at least
+_SINGLE = 4  # queries up to which brute force makes no products
+_MANY = 50  # features from which a bound over a ball, of half the cost, is worth a dearer tree
 
 
-def chosen_algorithm(points: Any, metric: Any, params: dict, algorithm: str, k: int = 10) -> str:
-    """The index to build: "brute", "kd_tree", "ball_tree" or "approximate".
+def chosen_algorithm(points: Any, metric: Any, params: dict, algorithm: str) -> str:
+    """The index for `Search.build`: the one asked for, or "auto", where the points and the metric allow it.
 
     Trees give way to brute force, whose answers are the same, for sparse rows and objects with a metric inside, balls
     for a name that is no true metric too. A KD-tree that cannot take the metric is an error of `Search.build`.
@@ -39,88 +44,113 @@ def chosen_algorithm(points: Any, metric: Any, params: dict, algorithm: str, k: 
     if algorithm == "ball_tree":
         takes = tree_takes(points, metric, params) or metric_tree_takes(points, metric, params)
         return "ball_tree" if takes else "brute"
-    if algorithm == "approximate":
-        return algorithm
-    if algorithm != "auto" or not tree_takes(points, metric, params) or points.shape[0] < _FEWEST:
-        return "brute"
-    return _quickest(points, SAME.get(metric, metric) in BY_PRODUCTS, k)
+    return algorithm
 
 
-def _quickest(points: np.ndarray, products: bool, k: int) -> str:
-    """The quickest of the exact indices, by the work that the dimension of the points makes them."""
-    n, d = points.shape
-    brute = brute_work(n, d, products, k)
-    if tree_work(n, d, float(d), k) < 0.9 * brute:  # even if they fill the space
-        return "kd_tree"
-    rows = min(n // 2, _ROWS)
-    queries = min(rows // 16, _QUERIES)
-    look = _LOOK * rows * queries * d / (_ASKED * n)
-    if n < _MEASURED or _WORTH * (_work(n, d, 2.0, k) + look) > brute:  # hardly better even on a plane
-        return "brute"
-    dimension = measured_dimension(points, queries)
-    if queries == _QUERIES and 1 / _UNSURE < _work(n, d, dimension, k) / brute < _UNSURE:
-        dimension = measured_dimension(points, 4 * _QUERIES)
-    if _work(n, d, dimension, k) > brute:
-        return "brute"
-    by_balls = _on_sheet(d, dimension) and tree_work(n, d, dimension, k, balls=True) < tree_work(n, d, dimension, k)
-    return "ball_tree" if by_balls else "kd_tree"
+class Choice:
+    """Points without an index at first; `index_for` gives the one that answers queries."""
+
+    def __init__(self, points: Any, metric: Any, params: dict, leaf_size: int, n_jobs: int | None) -> None:
+        self._points, self._metric, self._params = points, metric, params
+        self._leaf_size, self._n_jobs = leaf_size, n_jobs
+        self.index: BruteForce | TreeIndex = BruteForce(points, metric, params)
+        self._open = points.shape[0] >= _FEWEST and tree_takes(points, metric, params) and compilation_enabled()
+        self._asked, self._spent = 0, 0.0
+        self._leaves: dict[int, float] = {}
+        self._lock = threading.Lock()
+
+    def index_for(self, queries: Any, k: int) -> BruteForce | TreeIndex:
+        """The index that answers these queries and k neighbours of each; None are the points themselves."""
+        if not self._open:
+            return self.index
+        queries = self._points if queries is None else queries
+        with self._lock:
+            if self._open and isinstance(queries, np.ndarray):
+                self._weigh(queries, k)
+            return self.index
+
+    def _weigh(self, queries: np.ndarray, k: int) -> None:
+        (n, d), m = self._points.shape, queries.shape[0]
+        build = build_work(n, d)
+        self._asked += m
+        self._spent += brute_work(n, d, m, k, self._cost_of_a_pair())
+        if d <= _FILLED:
+            leaves = leaves_of_a_ball(d, k)
+        elif m and self._spent > 1.25 * build + _PROBING:
+            leaves = self._leaves_touched(queries, k)
+        else:
+            return
+        search = self._asked * query_work(n, d, leaves, k, alone=m <= _SINGLE)
+        boxes = build + search
+        # A tree of balls costs two thirds more, and saves two fifths of each query.
+        balls = 1.65 * build + 0.6 * search if d >= _MANY else math.inf
+        if self._spent > min(boxes, balls):
+            self.index = TreeIndex(
+                self._points, self._metric, self._params, self._leaf_size, self._n_jobs, balls=balls < boxes
+            )
+            self._open = False
+
+    def _cost_of_a_pair(self) -> float | None:
+        """Nanoseconds for each feature of a pair; None where distances come from products."""
+        metric = SAME.get(self._metric, self._metric)
+        if metric in BY_PRODUCTS:
+            return None
+        return 0.6 if metric in POWERS else 20.0
+
+    def _leaves_touched(self, queries: np.ndarray, k: int) -> float:
+        """How many leaves of a tree over all points a query would touch."""
+        if k not in self._leaves:
+            n = self._points.shape[0]
+            probes = queries[:: max(1, queries.shape[0] // _PROBES)][:_PROBES]
+            sizes = [min(n, max(n // share, least)) for share, least in zip(_SHARES, _LEAST, strict=True)]
+            many, few = (self._leaves_of_sample(size, probes, k) for size in sizes)
+            growth = math.log(max(many / few, 1.0)) / math.log(sizes[0] / sizes[1])
+            self._leaves[k] = many * (n / sizes[0]) ** min(growth, 1.0)
+        return self._leaves[k]
+
+    def _leaves_of_sample(self, size: int, probes: np.ndarray, k: int) -> float:
+        """The mean number of leaves that are no farther from a probe than its k-th neighbour among some points."""
+        sample = np.ascontiguousarray(self._points[:: self._points.shape[0] // size][:size])
+        index = TreeIndex(sample, self._metric, self._params, int(_LEAF), 1)
+        farthest = np.empty(len(probes))
+
+        def keep(lo: int, hi: int, distances: np.ndarray, _: np.ndarray) -> None:
+            farthest[lo:hi] = distances[:, -1]
+
+        index.nearest(probes, min(k, size), keep, 1)
+        return max(index.leaves_within(probes, farthest) / len(probes), 1.0)
 
 
-def _on_sheet(d: int, dimension: float) -> bool:
-    """Whether balls answer sooner than boxes: a bound over a box costs twice as much as one over a ball, and is worth
-    it unless there are many more features than dimensions."""
-    return d >= 5.0 * dimension and d >= 16
+def leaves_of_a_ball(d: int, k: int) -> float:
+    """How many leaves a ball with k points touches, of points that fill d dimensions.
 
-
-def _work(n: int, d: int, dimension: float, k: int) -> float:
-    """The work of the better tree."""
-    boxes = tree_work(n, d, dimension, k)
-    return min(boxes, tree_work(n, d, dimension, k, balls=True)) if _on_sheet(d, dimension) else boxes
-
-
-def measured_dimension(points: np.ndarray, queries: int) -> float:
-    """The intrinsic dimension at the scale of the nearest neighbours, from an even sample of the points.
-
-    The two nearest of a query are chosen by a product in single precision, which is enough for an estimate.
+    A leaf is a cube of edge 1, and such a ball has the radius r with V rᵈ = k / leaf; the cube around it touches
+    (1 + 2r)ᵈ leaves, the ball a few less.
     """
-    sample = points[:: max(2, -(-points.shape[0] // _ROWS))].astype(np.float64)
-    sample -= sample.mean(axis=0)
-    sample /= max(float(np.abs(sample).max()), _TINY)
-    own = np.arange(0, sample.shape[0], max(1, sample.shape[0] // queries))
-    rounded = sample.astype(np.float32)
-    with single_blas():
-        scores = (-2.0 * rounded[own]) @ rounded.T
-    scores += np.einsum("ij,ij->i", rounded, rounded)
-    nearest = np.empty((2, own.size), dtype=np.int64)
-    chosen, rows = own, np.arange(own.size)
-    for i in range(2):
-        scores[rows, chosen] = np.inf
-        nearest[i] = chosen = scores.argmin(axis=1)
-    first, second = np.sort(np.sqrt(square_distances(sample[nearest], sample[own])), axis=0)
-    apart = first > 0
-    return dimension_sums(first[apart], second[apart]).estimate if np.count_nonzero(apart) >= 16 else 1.0
+    volume = 0.5 * d * math.log(math.pi) - math.lgamma(0.5 * d + 1.0)
+    radius = math.exp((math.log(k / _LEAF) - volume) / d)
+    return (1.0 + 2.0 * radius) ** d
 
 
-def tree_work(n: int, d: int, dimension: float, k: int, *, balls: bool = False) -> float:
-    """Nanoseconds of a query by a tree, about: its share of the building, the way down, the leaves that a ball with
-    k points touches, and the list of the nearest. A tree of balls takes twice as long to build.
-
-    In `dimension` dimensions a leaf is a cube of edge 1 and such a ball has the radius r with V rᵈ = k / leaf. The cube
-    around it touches (1 + 2r)ᵈ leaves, the ball fewer the more dimensions there are. The numbers were fitted to
-    `benchmarks/auto_choice.py`.
-    """
-    m = min(max(dimension, 1.0), _MOST)
-    ball = 0.5 * m * math.log(math.pi) - math.lgamma(0.5 * m + 1.0)
-    radius = 1.15 * math.exp((math.log(k / _LEAF) - ball) / m) / (1.0 + (m / 9.2) ** 2.38)
-    leaves = min(n / _LEAF, math.exp(m * math.log1p(2.0 * radius)))
-    build = math.log2(max(n / _LEAF, 2.0)) * (15.0 + 5.0 * d if balls else 17.0 + 2.7 * d) / _ASKED
-    search = 1300.0 + math.log2(n) * (21.0 + 0.95 * d) + 18.0 * leaves * (d + 1)
-    insert = k * (52.0 + 2.9 * min(k, _SHORT))
-    more = _BALLS if balls else _BOXES if _on_sheet(d, m) else 1.0
-    return build + more * search + insert
+# Nanoseconds, fitted to benchmarks/auto_choice.py.
 
 
-def brute_work(n: int, d: int, products: bool, k: int) -> float:
-    """The same for brute force: a product for each pair, or a sum of powers, and the list of the nearest."""
-    insert = (k + 4) * (1.0 + math.log(max(n / (k + 4), 1.0))) * (26.0 + 1.0 * min(k, _SHORT))
-    return 3900.0 + n * (0.7 + (0.065 if products else 0.6) * d) + insert
+def build_work(n: int, d: int) -> float:
+    """Of a KD-tree."""
+    return n * math.log2(max(n / _LEAF, 2.0)) * (6.0 + 2.1 * d)
+
+
+def query_work(n: int, d: int, leaves: float, k: int, *, alone: bool) -> float:
+    """Of a query by a KD-tree: the way down, its leaves, and the list of the nearest; twice as much for few at once,
+    whose leaves are not in the processor's caches yet."""
+    leaf = (4.0 if alone else 2.0 if n * d > 1 << 22 else 1.0) * (100.0 + 11.0 * d)
+    return 400.0 + 20.0 * math.log2(n) + min(leaves, n / _LEAF) * leaf + k * (20.0 + min(k, 50) * 1.6)
+
+
+def brute_work(n: int, d: int, m: int, k: int, pair: float | None) -> float:
+    """Of m queries by brute force."""
+    if pair is not None:
+        return m * (4000.0 + n * (0.7 + pair * d) + 100.0 * k)
+    if m <= _SINGLE:
+        return m * (50e3 + n * (4.0 + 0.6 * d))
+    return 4e5 + n * (45.0 + 6.0 * k) + m * (1200.0 + 330.0 * k + n * (0.36 + 0.022 * d))

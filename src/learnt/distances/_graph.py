@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.distances._choice import chosen_algorithm
 from learnt.distances._search import Search
 
 
@@ -19,8 +18,7 @@ def nearest_graph(X: Any, k: int, metric: Any = "euclidean", n_jobs: int | None 
     >>> nearest_graph(np.array([[0.0], [1.0], [3.0]]), 2).toarray().tolist()
     [[1.0, 1.0, 0.0], [1.0, 1.0, 0.5], [0.0, 0.5, 1.0]]
     """
-    algorithm = "brute" if metric == "precomputed" else chosen_algorithm(X, metric, {}, "auto", k)
-    index = Search.build(X, metric, algorithm=algorithm, n_jobs=n_jobs).nearest(X, k, n_jobs=n_jobs)[1]
+    index = Search.build(X, metric, algorithm="auto", n_jobs=n_jobs).nearest(X, k, n_jobs=n_jobs)[1]
     n = X.shape[0]
     ones = sparse.csr_array((np.ones(index.size), index.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
     return sparse.csr_array(0.5 * (ones + ones.T))

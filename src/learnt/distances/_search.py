@@ -9,6 +9,7 @@ import numpy as np
 
 from learnt.distances._approximate import METRICS as GRAPH_METRICS
 from learnt.distances._approximate import ApproximateIndex
+from learnt.distances._choice import Choice
 from learnt.distances._metrics import SAME, resolve_metric, warn_of_negative
 from learnt.distances._neighborhoods import Neighborhoods, Order, array_of_distances, array_of_indices, joined
 from learnt.distances._precomputed import Precomputed
@@ -21,6 +22,7 @@ from learnt.distances.trees._metric import MetricTree, metric_tree_takes
 
 # The most pairs that a block of queries should find, and the fewest queries of a block.
 _PAIRS, _FEWEST = 1 << 21, 256
+_USUAL = 10  # neighbours that a query within a radius is expected to have, where it is asked which index pays
 
 
 class Index(Protocol):
@@ -54,8 +56,8 @@ class Search:
     be pickled; it is built again when it is read.
     """
 
-    def __init__(self, points: Any, index: Index, arguments: tuple) -> None:
-        self.points, self._index, self._arguments = points, index, arguments
+    def __init__(self, points: Any, index: Index, arguments: tuple, choice: Choice | None = None) -> None:
+        self.points, self._index, self._arguments, self._choice = points, index, arguments, choice
 
     @staticmethod
     def build(
@@ -74,7 +76,9 @@ class Search:
         points : array or CSR matrix of shape (n, d); for "precomputed" the distances (n, n) of points to each other
         metric : a name of `METRIC_NAMES`, a function of two rows, or an object with a method `pairwise`
         params : more parameters of the metric, by name
-        algorithm : {"brute", "kd_tree", "ball_tree", "approximate"}; the answers of the first three are the same
+        algorithm : {"auto", "brute", "kd_tree", "ball_tree", "approximate"}
+            "auto" counts building and queries together, and builds a tree when it pays. The answers of the first four
+            are the same.
         leaf_size : points of a leaf of a tree
         n_jobs : threads that build a tree
         """
@@ -100,6 +104,9 @@ class Search:
                     "algorithm='brute'."
                 )
             return Search(points, MetricTree(BruteForce(points, metric, params), leaf_size), arguments)
+        if algorithm == "auto" and isinstance(metric, str):
+            choice = Choice(points, metric, params, leaf_size, n_jobs)
+            return Search(points, choice.index, arguments, choice)
         brute = BruteForce(points, metric, params)
         if algorithm == "approximate":
             dense = isinstance(points, np.ndarray) and params.get("w") is None
@@ -121,7 +128,7 @@ class Search:
     def added(self, points: Any) -> Search:
         """A search over these points, which are the old ones and then more.
 
-        Brute force has nothing to build, a graph is extended by the new points, trees are built anew.
+        Brute force has nothing to build, a graph is extended by the new points, trees are built anew when they pay.
         """
         metric, params, algorithm, leaf_size = self._arguments
         if isinstance(self._index, ApproximateIndex):
@@ -132,18 +139,25 @@ class Search:
     def __reduce__(self) -> Any:
         return _rebuild, (self.points, *self._arguments)
 
+    def expect(self, queries: Any, k: int = _USUAL) -> Index:
+        """The index that these queries, and k neighbours of each, are worth; it is built now if it was not before."""
+        if self._choice is not None:
+            self._index = self._choice.index_for(queries, k)
+        return self._index
+
     def nearest(self, queries: Any, k: int, *, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Distances and indices of the k nearest points of each query, both of shape (n_queries, k), nearest first."""
-        if queries is None and isinstance(self._index, TreeIndex):
-            return self._index.nearest_others(self.points, k, n_jobs)
+        index = self.expect(queries, k)
+        if queries is None and isinstance(index, TreeIndex):
+            return index.nearest_others(self.points, k, n_jobs)
         m = (self.points if queries is None else queries).shape[0]
-        distances, index = np.empty((m, k)), np.empty((m, k), dtype=np.int64)
+        distances, rows = np.empty((m, k)), np.empty((m, k), dtype=np.int64)
 
-        def consume(lo: int, hi: int, found: np.ndarray, rows: np.ndarray) -> None:
-            distances[lo:hi], index[lo:hi] = found, rows
+        def consume(lo: int, hi: int, found: np.ndarray, those: np.ndarray) -> None:
+            distances[lo:hi], rows[lo:hi] = found, those
 
-        self.nearest_blocks(queries, k, consume, n_jobs=n_jobs)
-        return distances, index
+        self._in_blocks(index, queries, k, consume, n_jobs)
+        return distances, rows
 
     def nearest_blocks(self, queries: Any, k: int, consume: Consume, *, n_jobs: int | None = None) -> None:
         """`consume(lo, hi, distances, index)` for queries lo…hi−1, from several threads, while the search goes on.
@@ -151,18 +165,21 @@ class Search:
         What follows a search (votes, means) is done there, and no table of queries × k is kept. A query may be answered
         twice: the last answer counts.
         """
+        self._in_blocks(self.expect(queries, k), queries, k, consume, n_jobs)
+
+    def _in_blocks(self, index: Index, queries: Any, k: int, consume: Consume, n_jobs: int | None) -> None:
         if queries is not None:
-            self._index.nearest(queries, k, consume, n_jobs)
+            index.nearest(queries, k, consume, n_jobs)
             return
 
-        def others(lo: int, hi: int, distances: np.ndarray, index: np.ndarray) -> None:
+        def others(lo: int, hi: int, distances: np.ndarray, rows: np.ndarray) -> None:
             # One more neighbour was searched for; leave out the point itself, or the last where ties pushed the point
             # out.
-            own = index == np.arange(lo, hi)[:, None]
+            own = rows == np.arange(lo, hi)[:, None]
             own[~own.any(axis=1), -1] = True
-            consume(lo, hi, distances[~own].reshape(hi - lo, k), index[~own].reshape(hi - lo, k))
+            consume(lo, hi, distances[~own].reshape(hi - lo, k), rows[~own].reshape(hi - lo, k))
 
-        self._index.nearest(self.points, k + 1, others, n_jobs)
+        index.nearest(self.points, k + 1, others, n_jobs)
 
     def within(
         self,
@@ -180,7 +197,8 @@ class Search:
         neighbours in any order.
         """
         order: Order = "distance" if nearest_first else "index" if ordered else "any"
-        return joined(self._parts_within(queries, radius, distances or nearest_first, order, n_jobs))
+        index = self.expect(queries)
+        return joined(self._parts_within(index, queries, radius, distances or nearest_first, order, n_jobs))
 
     def arrays_within(
         self,
@@ -193,16 +211,23 @@ class Search:
     ) -> Any:
         """The same as arrays of arrays, one for each query: distances, if they are wanted, and indices."""
         order: Order = "distance" if nearest_first else "index"
-        parts = self._parts_within(queries, radius, distances or nearest_first, order, n_jobs)
+        index = self.expect(queries)
+        parts = self._parts_within(index, queries, radius, distances or nearest_first, order, n_jobs)
         indices = array_of_indices(parts)
         return (array_of_distances(parts), indices) if distances else indices
 
     def _parts_within(
-        self, queries: Any, radius: float | np.ndarray, distances: bool, order: Order, n_jobs: int | None
+        self,
+        index: Index,
+        queries: Any,
+        radius: float | np.ndarray,
+        distances: bool,
+        order: Order,
+        n_jobs: int | None,
     ) -> list[Neighborhoods]:
         Q = self.points if queries is None else queries
         radii = np.broadcast_to(np.asarray(radius, dtype=np.float64), (Q.shape[0],))
-        parts = self._index.within(Q, radii, n_jobs, distances=distances, order=order)
+        parts = index.within(Q, radii, n_jobs, distances=distances, order=order)
         if queries is not None:
             return parts
         firsts = np.cumsum([0, *(part.counts.size for part in parts)])
@@ -213,8 +238,9 @@ class Search:
 
         `radii` has one row for each query or one for all, ascending. Trees count whole nodes.
         """
-        if isinstance(self._index, TreeIndex):
-            return self._index.counts(queries, radii, n_jobs)
+        index = self.expect(queries)
+        if isinstance(index, TreeIndex):
+            return index.counts(queries, radii, n_jobs)
         out = np.empty((queries.shape[0], radii.shape[1]), dtype=np.int64)
         for r in range(radii.shape[1]):
             limits = np.broadcast_to(radii[:, r], queries.shape[:1])
@@ -223,7 +249,7 @@ class Search:
         return out
 
     def ball_sums(self, table: np.ndarray) -> BallSums | None:
-        """What the points' rows of a table add up to within a radius; None where the search is not by a tree."""
+        """What the points' rows of a table add up to within a radius; None where the search is not by a tree (yet)."""
         return ball_sums(self._index, table)
 
     def ball_votes(self, codes: np.ndarray, n_classes: int) -> BallSums | None:
@@ -240,13 +266,14 @@ class Search:
         n_jobs: int | None = None,
     ) -> Iterator[tuple[int, int, Neighborhoods]]:
         """`within` for queries lo…hi−1, block after block, so that never all pairs are held at once."""
-        rows = self.points if queries is None else queries
+        index, rows = self.expect(queries), self.points if queries is None else queries
         m = rows.shape[0]
+        order: Order = "index" if ordered else "any"
         radii = np.broadcast_to(np.asarray(radius, dtype=np.float64), (m,))
         lo, size = 0, _FEWEST
         while lo < m:
             hi = min(lo + size, m)
-            found = self.within(rows[lo:hi], radii[lo:hi], distances=distances, ordered=ordered, n_jobs=n_jobs)
+            found = joined(self._parts_within(index, rows[lo:hi], radii[lo:hi], distances, order, n_jobs))
             each = max(1.0, found.indices.size / (hi - lo))
             if queries is None:
                 found = found.without(found.indices == found.query + lo)

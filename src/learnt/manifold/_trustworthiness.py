@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from learnt.distances import Search, check_metric, chosen_algorithm, resolve_metric
+from learnt.distances import Search, check_metric, resolve_metric
 
 
 def trustworthiness(X: Any, X_embedded: Any, *, n_neighbors: int = 5, metric: Any = "euclidean") -> float:
@@ -51,7 +51,7 @@ def trustworthiness(X: Any, X_embedded: Any, *, n_neighbors: int = 5, metric: An
     resolved, params = resolve_metric(metric, 2, None)
     if isinstance(resolved, str) and resolved == "precomputed" and X.shape[1] != n:
         raise ValueError(f"Distances must be square; X has shape {X.shape}, give the distances of all rows.")
-    search = Search.build(image, algorithm=chosen_algorithm(image, "euclidean", {}, "auto", k))
+    search = Search.build(image, algorithm="auto")
     near = search.nearest(None, k)[1]
     late = np.zeros(n, dtype=np.int64)
 

@@ -10,7 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
 
 from learnt.decomposition import PCA
-from learnt.distances import Search, check_metric, chosen_algorithm, resolve_metric
+from learnt.distances import Search, check_metric, resolve_metric
 from learnt.engine import progress
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.matrices import Route, route, stored
@@ -240,10 +240,9 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         if self._given and values.size and values.min() < 0:
             raise ValueError("X holds distances below 0; give TSNE distances, or rows and a metric.")
         k = n - 1 if self.method == "exact" else min(n - 1, int(3.0 * self.perplexity + 1))
-        algorithm = chosen_algorithm(X, metric, params, "auto", k)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The function given as metric is not one")  # an error below
-            search = Search.build(X, metric, params, algorithm=algorithm, n_jobs=self.n_jobs)
+            search = Search.build(X, metric, params, algorithm="auto", n_jobs=self.n_jobs)
         distances, index = search.nearest(None, k, n_jobs=self.n_jobs)
         if distances.min(initial=0.0) < 0:
             raise ValueError("The metric gives distances below 0, which TSNE cannot use; give another.")

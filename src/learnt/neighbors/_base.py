@@ -124,7 +124,7 @@ class NeighborsBase(Estimator):
 
     def _build(self) -> Search:
         X, metric, params = self._fit_X, self.effective_metric_, self.effective_metric_params_
-        algorithm = chosen_algorithm(X, metric, params, self.algorithm, k=self._usual_count())
+        algorithm = chosen_algorithm(X, metric, params, self.algorithm)
         return Search.build(X, metric, params, algorithm=algorithm, leaf_size=self.leaf_size, n_jobs=self.n_jobs)
 
     def _built(self) -> Search:
@@ -174,11 +174,6 @@ class NeighborsBase(Estimator):
                 f"{self.n_samples_fit_}, n_samples = {n_queries}; ask for fewer neighbors or fit more rows."
             )
         return int(k)
-
-    def _usual_count(self) -> int:
-        """The expected number of neighbours of a query."""
-        k = getattr(self, "n_neighbors", None)
-        return min(k, self._fit_X.shape[0]) if isinstance(k, Integral) else 10
 
     def _own_count(self) -> Any:
         """The estimator's number of neighbours, where it is not given with the question."""

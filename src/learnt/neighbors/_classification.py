@@ -35,7 +35,8 @@ class KNeighborsClassifier(ChoiceOfK, KNeighborsMixin, LabelTargets, ClassifierM
         What a neighbour's vote counts: the same, one over its distance, or a function of the distances (n_queries, k).
     algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
         How to search; every way gives the same neighbours. "kd_tree" is for Minkowski distances, "ball_tree" for any
-        true metric, both of dense rows; sparse rows are searched by brute force. "auto" measures which is quickest.
+        true metric, both of dense rows; sparse rows are searched by brute force. "auto" counts fit and queries
+        together: brute force answers the first, and a tree is built when the queries so far would have paid for it.
     leaf_size : int, default=30
         Rows of a leaf of the tree.
     p : float, default=2

@@ -102,7 +102,7 @@ class RadiusNeighborsMixin:
 class RadiusSums:
     """Sums of the targets in balls, where all neighbours count the same and the search is by a tree.
 
-    They are made by `fit`, or at the first query of a model from a file, and kept beside the search.
+    They are made by `fit`, or when queries come that a tree is built for, and kept beside the search.
     """
 
     weights: Any
@@ -125,6 +125,7 @@ class RadiusSums:
         """The sums if they answer these queries: not training rows, which are no neighbours of their own."""
         if Q is None or not all_count_the_same(self.weights):
             return None
-        if "_sums" not in vars(self):
+        self._built().expect(Q)  # type: ignore[attr-defined]
+        if None in vars(self).get("_sums", [None]):
             self._sums = self._make_sums()
         return None if None in self._sums else self._sums  # type: ignore[return-value]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.distances import Search, chosen_algorithm
+from learnt.distances import Search
 from learnt.engine.matrices import Route, double, route, take_rows
 from learnt.kernels import gram, gram_times, named_kernel, require_room
 
@@ -18,9 +18,9 @@ def rbf(gamma: float, X: Any) -> Any:
     return named_kernel("rbf", gamma, 3, 1, X.shape[1])
 
 
-def search_of(X: Any, k: int, n_jobs: int | None) -> Search:
+def search_of(X: Any, n_jobs: int | None) -> Search:
     """The rows, prepared for queries of their k nearest."""
-    return Search.build(X, "euclidean", algorithm=chosen_algorithm(X, "euclidean", {}, "auto", k), n_jobs=n_jobs)
+    return Search.build(X, "euclidean", algorithm="auto", n_jobs=n_jobs)
 
 
 def nearest_rows(search: Search, queries: Any, k: int, n_jobs: int | None) -> sparse.csr_array:

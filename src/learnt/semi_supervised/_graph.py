@@ -67,7 +67,7 @@ class LabelsOnGraph(CallbackSupportMixin, RowsClassifier, Estimator):
                     f"n_neighbors={self.n_neighbors} of {type(self).__name__} is more than there are rows, "
                     f"{X.shape[0]}; ask for fewer."
                 )
-            self._search = search = search_of(X, self.n_neighbors, self.n_jobs)
+            self._search = search = search_of(X, self.n_jobs)
         with fit_loop(self, self.max_iter, X, y) as loop:
             F, self.n_iter_ = self._move(X, search, known, one_hot(codes, len(self.classes_)), loop)
         self.X_, self.label_distributions_ = X, shares(F)
@@ -117,7 +117,7 @@ class LabelsOnGraph(CallbackSupportMixin, RowsClassifier, Estimator):
     def _sums_of_nearest(self, X: Any, k: int) -> np.ndarray:
         """Sums of the shares of the k nearest rows."""
         if "_search" not in vars(self):  # after it was loaded, or where weights are not by neighbours
-            self._search = search_of(self.X_, k, self.n_jobs)
+            self._search = search_of(self.X_, self.n_jobs)
         sums = np.empty((X.shape[0], len(self.classes_)))
 
         def add(lo: int, hi: int, distances: np.ndarray, index: np.ndarray) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from learnt.distances import Search, chosen_algorithm
+from learnt.distances import Search
 from learnt.engine.params import check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.validation import check_fit
@@ -57,6 +57,5 @@ def estimate_bandwidth(
     def keep(lo: int, hi: int, distances: np.ndarray, index: np.ndarray) -> None:
         farthest[lo:hi] = distances[:, -1]
 
-    algorithm = chosen_algorithm(points, "euclidean", {}, "auto", k)
-    Search.build(points, algorithm=algorithm, n_jobs=n_jobs).nearest_blocks(points, k, keep, n_jobs=n_jobs)
+    Search.build(points, algorithm="auto", n_jobs=n_jobs).nearest_blocks(points, k, keep, n_jobs=n_jobs)
     return farthest.mean()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from learnt.distances import Search, chosen_algorithm
+from learnt.distances import Search
 from learnt.engine.interrupts import check_stopped
 
 Means = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -32,7 +32,8 @@ def means_within(points: np.ndarray, radius: float, n_jobs: int | None) -> Means
     """
     origin = points.mean(axis=0)
     table = points - origin
-    search = Search.build(points, algorithm=chosen_algorithm(points, "euclidean", {}, "auto"), n_jobs=n_jobs)
+    search = Search.build(points, algorithm="auto", n_jobs=n_jobs)
+    search.expect(points)  # at least: each of the starts asks many times
     sums = search.ball_sums(table)
 
     def around(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -95,7 +95,7 @@ def reachability(X: Any, name: str, settings: Any, metric_params: dict | None, n
     check_metric(name, metric, X)
     if isinstance(metric, str) and metric == "precomputed":
         X = _with_diagonal(X)
-    algorithm = chosen_algorithm(X, metric, params, settings.algorithm, k)
+    algorithm = chosen_algorithm(X, metric, params, settings.algorithm)
     search = Search.build(X, metric, params, algorithm=algorithm, leaf_size=settings.leaf_size, n_jobs=n_jobs)
     core = core_distances(search, k, n_jobs)
     core[core > limit] = np.inf

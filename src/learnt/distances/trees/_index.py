@@ -139,6 +139,15 @@ class TreeIndex:
 
         return list(chain.from_iterable(for_blocks(one, Q.shape[0], grain=_QUERIES, n_jobs=n_jobs, apart=True)))
 
+    def leaves_within(self, Q: np.ndarray, radii: np.ndarray) -> int:
+        """How many leaves of a tree of boxes are at most a radius away from its query, over all queries."""
+        boxes, p = self.tree.nodes[self.tree.nodes.shape[0] // 2 :], self.tree.p
+        Q = _wide(Q)[:, None, :]
+        gaps = np.maximum(np.maximum(boxes[:, 0] - Q, Q - boxes[:, 1]), 0.0)
+        with np.errstate(over="ignore"):
+            sums = gaps.max(axis=2) if p == np.inf else (gaps**p).sum(axis=2)
+        return int(np.count_nonzero(self._finish(sums) <= radii[:, None]))
+
     def counts(self, Q: np.ndarray, radii: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """How many points are within each of `radii` (one row for all queries or one for each, ascending)."""
         exact, limits = self.limits(radii)

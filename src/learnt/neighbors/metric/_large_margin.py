@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from learnt.distances import Search, chosen_algorithm
+from learnt.distances import Search
 from learnt.engine.classification.labels import encode_labels
 from learnt.engine.estimator import Trial, Warm
 from learnt.engine.params import ParameterError, check_number
@@ -199,6 +199,5 @@ def targets_of(X: np.ndarray, sizes: np.ndarray, k: int) -> np.ndarray:
         few = min(k, int(hi - lo) - 1)
         if few > 0:
             rows = np.ascontiguousarray(X[lo:hi])
-            algorithm = chosen_algorithm(rows, "euclidean", {}, "auto", few)
-            targets[lo:hi, :few] = Search.build(rows, algorithm=algorithm).nearest(None, few)[1] + lo
+            targets[lo:hi, :few] = Search.build(rows, algorithm="auto").nearest(None, few)[1] + lo
     return targets
