@@ -71,12 +71,14 @@ def encode(kind: str, coding: dict[str, Any], column: Column, out: np.ndarray) -
 READ_KINDS = ("number", "boolean", "date")  # kinds whose cells are read, and may turn out not to be readable
 
 
-def unread_rows(kind: str, coding: dict, column: Column) -> np.ndarray:
-    """Rows of a column that are not missing, but cannot be read as the kind found in `fit`."""
+def unread_rows(kind: str, coding: dict, known: dict, column: Column) -> np.ndarray:
+    """Rows of a column that are not missing, but cannot be read as the kind found in `fit`, where all others could."""
+    if column.form == "number" and known.get("infinite") == 0 and np.isinf(column.values).any():
+        return np.flatnonzero(np.isinf(column.values))
+    if column.form == "empty" or known.get("unreadable", 0):
+        return np.zeros(0, dtype=np.int64)
     if column.form == "nested":
         return np.zeros(1, dtype=np.int64)
-    if column.form == "empty":
-        return np.zeros(0, dtype=np.int64)
     if kind == "date":
         values, count = days_of(column, coding.get("reading", {}))
     else:

@@ -154,8 +154,8 @@ class TableEncoder(TransformerMixin, Estimator):
     def unreadable(self, X: Any) -> list[dict[str, Any]]:
         """Columns of a new table with cells that `transform` would count as missing although something is in them.
 
-        Only columns are named in which `fit` could read every cell. Each entry has ``column``, ``kind`` (what it held
-        in `fit`), ``count``, and of the first such cell ``row`` (from 0) and ``cell``.
+        Only columns are named in which `fit` could read every cell, or met no infinite one. Each entry has ``column``,
+        ``kind`` (what it held in `fit`), ``count``, and of the first such cell ``row`` (from 0) and ``cell``.
 
         >>> encoder = TableEncoder().fit({"age": [31, 42, 53]})
         >>> encoder.unreadable({"age": ["44", "old", None]})
@@ -166,8 +166,8 @@ class TableEncoder(TransformerMixin, Estimator):
             return []
         found = []
         for record, column in zip(self.columns_, self._matched(read_table(X, type(self).__name__))):
-            if record["kind"] in READ_KINDS and not record["statistics"].get("unreadable", 0):
-                rows = unread_rows(record["kind"], record["coding"], column)
+            if record["kind"] in READ_KINDS:
+                rows = unread_rows(record["kind"], record["coding"], record["statistics"], column)
                 if len(rows):
                     cell = str(column.values[int(rows[0])]) if column.form != "nested" else column.values
                     entry = {"column": record["name"], "kind": record["kind"], "count": len(rows)}

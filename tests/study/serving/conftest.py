@@ -61,8 +61,8 @@ def regressor(tmp_path_factory):
 
 
 @contextmanager
-def running(path, log=lambda text: None):
-    with ModelServer(open_service(path), "127.0.0.1", 0, log) as server:
+def running(path, log=lambda text: None, **limits):
+    with ModelServer(open_service(path), "127.0.0.1", 0, log, **limits) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:

@@ -3,5 +3,7 @@
 _schema    what the model takes and gives, as plain data
 _bodies    rows from the body of a request, JSON or CSV
 _service   a request becomes an answer: no sockets here
-_http      the server: sockets, sizes, time limits
+_framing   where a request ends: its head, the length of its body
+_link      a connection that is read and written by a deadline
+_http      the server: connections, sizes, time limits
 """

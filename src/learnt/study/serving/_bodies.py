@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import polars as pl
@@ -44,9 +45,18 @@ def rows_from_json(body: bytes, columns: list[str]) -> pl.DataFrame:
 
 def _parsed(body: bytes) -> Any:
     try:
-        return json.loads(body.decode("utf-8-sig"), parse_constant=_refuse)
+        text = body.decode("utf-8-sig")
+        found = json.loads(text, parse_constant=_refuse)
+        if "\\u" in text:
+            json.dumps(found, ensure_ascii=False).encode()  # fails at half a pair, which no later step could write
+        return found
     except UnicodeDecodeError as error:
         raise StudyError(f"Byte {error.start + 1:,} of the body is no UTF-8; send JSON in UTF-8.") from None
+    except UnicodeEncodeError as error:
+        half = f"\\u{ord(error.object[error.start]):04x}"
+        raise StudyError(
+            f"The body holds {half}, which is half of a character; send both halves of the pair."
+        ) from None
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise StudyError(f"The body is no JSON ({error.msg} at {place}); send a list of objects.") from None
@@ -80,6 +90,8 @@ def _series(name: str, cells: list) -> pl.Series:
     for kind in kinds & {dict, list}:
         row = next(k for k, cell in enumerate(cells) if type(cell) is kind)
         raise StudyError(f'Row {row + 1:,} of the column "{name}" holds {_WORDS[kind]}; a cell is one value.')
+    if kinds & {int, float}:
+        _refuse_beyond_doubles(name, cells)
     if not kinds:
         return pl.Series(name, cells, dtype=pl.String)
     if kinds == {bool}:
@@ -87,15 +99,18 @@ def _series(name: str, cells: list) -> pl.Series:
     if kinds <= {int, float}:
         if kinds == {int} and all(cell is None or -_LARGEST <= cell < _LARGEST for cell in cells):
             return pl.Series(name, cells, dtype=pl.Int64)
-        return pl.Series(name, [None if cell is None else _float(cell) for cell in cells], dtype=pl.Float64)
+        return pl.Series(name, [None if cell is None else float(cell) for cell in cells], dtype=pl.Float64)
     return pl.Series(name, [_text(cell) for cell in cells], dtype=pl.String)
 
 
-def _float(cell: int | float) -> float:
-    try:
-        return float(cell)
-    except OverflowError:
-        return float("inf") if cell > 0 else float("-inf")
+def _refuse_beyond_doubles(name: str, cells: list) -> None:
+    """A number that becomes infinity would be counted as missing."""
+    for k, cell in enumerate(cells):
+        if type(cell) in (int, float) and abs(cell) > sys.float_info.max:
+            raise StudyError(
+                f'Row {k + 1:,} of the column "{name}" holds a number beyond 1.8e308, the largest there is; send null '
+                "where a value is missing."
+            )
 
 
 def _text(cell: Any) -> str | None:
