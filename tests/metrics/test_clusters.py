@@ -92,3 +92,52 @@ def test_the_package_of_scores_of_clusters_has_scikit_learns_names():
 
     assert set(ours.__all__) == set(theirs.__all__)
     assert ours.rand_score is metrics.rand_score
+
+
+@pytest.mark.parametrize("name", TWO)
+@pytest.mark.parametrize("bad", [[np.nan, 1.0], [0.0, np.inf], np.array(["a", np.nan], dtype=object)], ids=str)
+def test_labels_without_a_value_are_refused(name, bad):
+    for labels in ([0, 1], bad), (bad, [0, 1]):
+        with pytest.raises(ValueError, match=r"contains (NaN|infinity)"):
+            getattr(metrics, name)(*labels)
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_clusters_without_a_name_are_refused(name):
+    with pytest.raises(ValueError, match="contains NaN"):
+        getattr(metrics, name)(X[:3], [0.0, np.nan, 1.0])
+
+
+@pytest.mark.parametrize(
+    "name", sorted(set(TWO) - {"fowlkes_mallows_score", "mutual_info_score", "pair_confusion_matrix"})
+)
+def test_no_rows_are_a_perfect_match(name):
+    assert np.ravel(getattr(metrics, name)([], [])).tolist() == np.ravel(getattr(oracle, name)([], [])).tolist()
+
+
+def test_one_group_tells_nothing():
+    assert metrics.adjusted_mutual_info_score(np.ones(10**3), np.arange(10**3)) == 0.0
+
+
+def test_information_of_a_table_at_hand():
+    table = oracle.cluster.contingency_matrix(LABELS, OTHER, sparse=True)
+    expected = metrics.mutual_info_score(LABELS, OTHER)
+    assert metrics.mutual_info_score(None, None, contingency=table) == expected
+
+
+def test_silhouettes_of_sparse_rows_in_single_precision_are_summed_in_double():
+    """Squared norms minus a product lose half the digits: 2 √eps of double precision, of numbers around 1."""
+    rows = np.float32([[0.2, 0.1, 0.1, 0.2, 0.1, 1.6, 0.2, 0.1]]).T
+    labels = [0, 0, 0, 0, 1, 1, 1, 1]
+    found = metrics.silhouette_samples(sparse.csr_array(rows), labels)
+    np.testing.assert_allclose(found, metrics.silhouette_samples(rows.astype(float), labels), atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int64])
+def test_distances_to_oneself_are_zero(kind):
+    D = np.array([[0, 3, 4], [3, 0, 2], [4, 2, 0]], dtype=kind)
+    metrics.silhouette_samples(D, [0, 1, 1], metric="precomputed")
+    if np.dtype(kind).kind == "f":
+        metrics.silhouette_samples(D + np.finfo(kind).eps * np.eye(3, dtype=kind), [0, 1, 1], metric="precomputed")
+    with pytest.raises(ValueError, match="non-zero elements on the diagonal"):
+        metrics.silhouette_samples(D + np.eye(3, dtype=kind), [0, 1, 1], metric="precomputed")

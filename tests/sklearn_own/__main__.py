@@ -11,5 +11,18 @@ import swap  # noqa: E402
 given = [argument for argument in sys.argv[1:] if argument.startswith("-")]
 modules = [argument for argument in sys.argv[1:] if not argument.startswith("-")] or swap.TESTS
 code = "import sys, pytest; sys.path.insert(0, sys.argv[1]); sys.exit(pytest.main(sys.argv[2:]))"
-options = ["-p", "swap", "-p", "tally", "-q", "--tb=line", "-p", "no:cacheprovider", "--pyargs", *given, *modules]
+options = [
+    "-p",
+    "swap",
+    "-p",
+    "tally",
+    "-q",
+    "--continue-on-collection-errors",
+    "--tb=line",
+    "-p",
+    "no:cacheprovider",
+    "--pyargs",
+    *given,
+    *modules,
+]
 sys.exit(subprocess.run([sys.executable, "-c", code, str(HERE), *options], cwd="/").returncode)

@@ -323,3 +323,8 @@ def put_on_machines(svm):
     """The coefficients that predictions of scikit-learn's machines read: of two classes, the first is positive."""
     for cls in (svm.SVC, svm.NuSVC):
         cls._dual_coef_ = property(lambda self: -self.dual_coef_, _give_dual_coef)
+
+
+def put_on_dummies(dummy):
+    """What a module of tests reads while it is imported."""
+    dummy.DummyClassifier._parameter_constraints = {}

@@ -72,8 +72,8 @@ def pytest_runtest_call(item):
 def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
     if report.when == "call" or (report.when == "setup" and not report.passed):
-        if report.failed and report.when == "setup":
-            touched.add(item.nodeid)  # what a fixture asks of a class, it asks of ours
+        if report.failed:  # also where a fixture or a call with wrong arguments fails before our code begins
+            touched.add(item.nodeid)
         if item.nodeid in touched and (name := first_private_name(item)):
             private[item.nodeid] = name
         crash = getattr(report.longrepr, "reprcrash", None)

@@ -28,21 +28,10 @@ from learnt.metrics._agreement import (
 )
 from learnt.metrics._areas import average_precision_score, roc_auc_score
 from learnt.metrics._clusters import (
-    adjusted_mutual_info_score,
-    adjusted_rand_score,
     calinski_harabasz_score,
-    completeness_score,
     davies_bouldin_score,
-    fowlkes_mallows_score,
-    homogeneity_completeness_v_measure,
-    homogeneity_score,
-    mutual_info_score,
-    normalized_mutual_info_score,
-    pair_confusion_matrix,
-    rand_score,
     silhouette_samples,
     silhouette_score,
-    v_measure_score,
 )
 from learnt.metrics._confusion import (
     ClassificationRates,
@@ -53,6 +42,19 @@ from learnt.metrics._confusion import (
     specificity_score,
 )
 from learnt.metrics._costs import cost_threshold, expected_loss, mean_cost
+from learnt.metrics._labellings import (
+    adjusted_mutual_info_score,
+    adjusted_rand_score,
+    completeness_score,
+    fowlkes_mallows_score,
+    homogeneity_completeness_v_measure,
+    homogeneity_score,
+    mutual_info_score,
+    normalized_mutual_info_score,
+    pair_confusion_matrix,
+    rand_score,
+    v_measure_score,
+)
 from learnt.metrics._precision import (
     classification_report,
     f1_score,

@@ -133,6 +133,12 @@ def matthews_corrcoef(y_true: Any, y_pred: Any, *, sample_weight: Any = None) ->
     return 0.0 if spread == 0 else float(covariance / np.sqrt(spread))
 
 
+def _nothing_in_common(total: float) -> str:
+    if total == 0:
+        return "`y2` contains no labels that are present in both `y1` and `labels`."
+    return "`y1`, `y2` and `labels` have only one label in common."
+
+
 def cohen_kappa_score(
     y1: Any,
     y2: Any,
@@ -161,6 +167,8 @@ def cohen_kappa_score(
     0.6363636363636364
     """
     check_option(weights, "weights", (None, "linear", "quadratic"))
+    if labels is not None and np.size(labels) and not np.isin(y1, labels).any():
+        raise ValueError(f"At least one label in `labels` must be present in `y1`; none of {list(labels)} is.")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="A single label was found")
         counts = confusion_matrix(y1, y2, labels=labels, sample_weight=sample_weight).astype(np.float64)
@@ -175,8 +183,8 @@ def cohen_kappa_score(
     expected = (distance * np.outer(second, first)).sum() / total if total > 0 else 0.0
     if expected == 0:
         warnings.warn(
-            "cohen_kappa_score is undefined where y1 and y2 have fewer than two labels in common, "
-            f"and is set to {replace_undefined_by}.",
+            f"{_nothing_in_common(total)} `cohen_kappa_score` is undefined and set to the value defined by the "
+            f"`replace_undefined_by` param, which is set to {replace_undefined_by}.",
             UndefinedMetricWarning,
             stacklevel=2,
         )

@@ -11,7 +11,7 @@ import numpy as np
 from learnt.engine.arrays import is_foreign_array
 from learnt.engine.matrices import dense
 from learnt.metrics._inputs import check_finite, check_lengths, check_option, check_weight, column, follow, host, ranks
-from learnt.metrics._labels import encode, is_multilabel, label_vector
+from learnt.metrics._labels import encode, is_multilabel, label_vector, unknown_label
 from learnt.metrics._ranking import binary_auc, binary_average_precision
 
 BinaryMetric = Callable[[np.ndarray, np.ndarray, "np.ndarray | None"], float]
@@ -170,12 +170,7 @@ def _multiclass_area(
     if average not in allowed:
         raise ValueError(f"average must be one of {allowed} for multiclass problems, got {average!r}.")
     if labels is not None:
-        classes, codes = _known_classes(classes, codes, labels)
-        if classes.size != scores.shape[1]:
-            raise ValueError(
-                f"Number of given labels, {classes.size}, not equal to the number of columns in 'y_score', "
-                f"{scores.shape[1]}."
-            )
+        classes, codes = _known_classes(classes, codes, labels, scores.shape[1])
     elif classes.size != scores.shape[1]:
         raise ValueError(
             f"Number of classes in y_true not equal to the number of columns in 'y_score': {classes.size} against "
@@ -194,13 +189,17 @@ def _multiclass_area(
     return _pairwise_area(codes, scores, average)
 
 
-def _known_classes(classes: np.ndarray, codes: np.ndarray, labels: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Codes against given labels, which must be sorted, distinct and cover the data."""
+def _known_classes(classes: np.ndarray, codes: np.ndarray, labels: Any, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Codes against given labels, which must be sorted, distinct, one a column, and cover the data."""
     labels = column(np.asarray(labels), "labels")
     if np.unique(labels).size != labels.size:
         raise ValueError(f"Parameter 'labels' must be unique, got {labels.tolist()}.")
     if not np.array_equal(np.unique(labels), labels):
         raise ValueError(f"Parameter 'labels' must be ordered, got {labels.tolist()}.")
+    if labels.size != width:
+        raise ValueError(
+            f"Number of given labels, {labels.size}, not equal to the number of columns in 'y_score', {width}."
+        )
     place = {label: i for i, label in enumerate(labels.tolist())}
     unknown = [label for label in classes.tolist() if label not in place]
     if unknown:
@@ -258,7 +257,7 @@ def average_precision_score(
         indicator = (codes[:, None] == np.arange(classes.size)).astype(np.uint8)
         return _over_labels(binary_average_precision, indicator, scores, average, weight)
     if classes.size == 2 and pos_label not in classes.tolist():
-        raise ValueError(f"pos_label={pos_label!r} is not a valid label: it should be one of {classes.tolist()}.")
+        raise unknown_label(pos_label, classes)
     matches = np.array([label == pos_label for label in classes.tolist()], dtype=np.uint8)
     return binary_average_precision(matches[codes], column(scores, "y_score"), weight)
 
@@ -266,5 +265,5 @@ def average_precision_score(
 def _check_fixed(pos_label: Any, kind: str) -> None:
     if pos_label != 1:
         raise ValueError(
-            f"Parameter pos_label is fixed to 1 for {kind} y_true: do not set pos_label or set pos_label to 1."
+            f"Parameter pos_label is fixed to 1 for {kind} y_true. Do not set pos_label or set pos_label to 1."
         )

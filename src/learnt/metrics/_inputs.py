@@ -29,8 +29,8 @@ def count_rows(x: Any, name: str) -> int:
         raise TypeError(f"{name} is a {type(x).__name__}; give an array or a sequence with one entry a row.") from None
 
 
-def check_lengths(**named: Any) -> int:
-    """All given arrays have equally many rows, at least one; returns how many."""
+def check_lengths(*, least: int = 1, **named: Any) -> int:
+    """All given arrays have equally many rows, at least `least`; returns how many."""
     lengths = {name: count_rows(x, name) for name, x in named.items() if x is not None}
     if len(set(lengths.values())) > 1:
         raise ValueError(
@@ -38,7 +38,7 @@ def check_lengths(**named: Any) -> int:
             f"({', '.join(lengths)}); give equally many rows of each."
         )
     n = next(iter(lengths.values()))
-    if n == 0:
+    if n < least:
         first, second = list(lengths)[:2]
         raise ValueError(
             f"Found empty input array (e.g., `{first}` or `{second}`) while a minimum of 1 sample is required."

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
+from sklearn.utils.multiclass import type_of_target
 
 from learnt.engine.kernel import kernel
 from learnt.engine.threads import for_blocks
@@ -164,6 +165,11 @@ def same_kind(a: np.ndarray, b: np.ndarray) -> bool:
     return (a.dtype.kind in "UTO") == (b.dtype.kind in "UTO")
 
 
+def unknown_label(pos_label: Any, classes: np.ndarray) -> ValueError:
+    """The error for a positive label that is none of the classes."""
+    return ValueError(f"pos_label={pos_label} is not a valid label. It should be one of {classes}")
+
+
 def is_multilabel(y: Any) -> bool:
     """Whether `y` is a matrix of zeros and ones with a column a label."""
     if issparse(y):
@@ -220,6 +226,20 @@ def label_vector(y: Any, name: str) -> np.ndarray:
     return y
 
 
+def _mix(y_true: Any, y_pred: Any) -> ValueError | None:
+    """The error for two targets of different kinds, by scikit-learn's names of them; None if they are alike."""
+    try:
+        with np.errstate(invalid="ignore"):
+            true, pred = type_of_target(y_true), type_of_target(y_pred)
+    except (TypeError, ValueError):
+        return None
+    if true == pred or {true, pred} == {"binary", "multiclass"} or "unknown" in (true, pred):
+        return None
+    return ValueError(
+        f"Classification metrics can't handle a mix of {true} and {pred} targets; give y_true and y_pred alike."
+    )
+
+
 def check_targets(y_true: Any, y_pred: Any, sample_weight: Any = None, *, keep_integers: bool = False) -> Targets:
     """Check and encode true and predicted labels against the union of their classes."""
     y_true, y_pred = _as_array(y_true), _as_array(y_pred)
@@ -236,13 +256,14 @@ def check_targets(y_true: Any, y_pred: Any, sample_weight: Any = None, *, keep_i
             )
         return Targets(np.arange(y_true.shape[1]), csr_array(y_true), csr_array(y_pred), weight, True)
     if multi_true or multi_pred:
-        one, other = ("y_true", "y_pred") if multi_true else ("y_pred", "y_true")
-        raise ValueError(
-            f"Classification metrics can't handle a mix of multilabel-indicator and other targets: {one} is a matrix "
-            f"of labels and {other} is not."
-        )
-    classes_true, true = encode(label_vector(y_true, "y_true"), "y_true")
-    classes_pred, pred = encode(label_vector(y_pred, "y_pred"), "y_pred")
+        raise _mix(y_true, y_pred)
+    try:
+        classes_true, true = encode(label_vector(y_true, "y_true"), "y_true")
+        classes_pred, pred = encode(label_vector(y_pred, "y_pred"), "y_pred")
+    except ValueError:
+        if mix := _mix(y_true, y_pred):
+            raise mix from None
+        raise
     if not same_kind(classes_true, classes_pred):
         raise ValueError(
             "Labels in y_true and y_pred should be of the same type: Mix of label input types (string and number): "

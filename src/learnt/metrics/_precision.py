@@ -11,7 +11,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from learnt.metrics._confusion import binary_tables
 from learnt.metrics._inputs import check_option
-from learnt.metrics._labels import Targets, check_targets
+from learnt.metrics._labels import Targets, check_targets, unknown_label
 
 AVERAGES = (None, "binary", "micro", "macro", "weighted", "samples")
 
@@ -37,8 +37,8 @@ def _divide(
         what, where = ("labels", "samples") if average == "samples" else ("samples", "labels")
         place = f"in {where} with no" if ratio.size > 1 else "due to no"
         warnings.warn(
-            f"{name.capitalize()} is ill-defined and being set to 0.0 {place} {missing} {what}; "
-            "use the `zero_division` parameter to control this behavior.",
+            f"{name.capitalize()} is ill-defined and being set to 0.0 {place} {missing} {what}. "
+            "Use `zero_division` parameter to control this behavior.",
             UndefinedMetricWarning,
             stacklevel=4,
         )
@@ -52,18 +52,16 @@ def _chosen_labels(targets: Targets, labels: Any, pos_label: Any, average: str |
         if targets.kind != "binary":
             others = [a for a in AVERAGES if a != "binary" and (a != "samples" or targets.multilabel)]
             raise ValueError(
-                f"Target is {targets.kind} but average='binary'; "
-                f"please choose another average setting, one of {others}."
+                f"Target is {targets.kind} but average='binary'. "
+                f"Please choose another average setting, one of {others}."
             )
         if targets.classes.size == 2 and pos_label not in targets.classes.tolist():
-            raise ValueError(
-                f"pos_label={pos_label!r} is not a valid label: it should be one of {targets.classes.tolist()}."
-            )
+            raise unknown_label(pos_label, targets.classes)
         return [pos_label]
     if pos_label is not None and not (isinstance(pos_label, int) and pos_label == 1):
         warnings.warn(
             f"Note that pos_label (set to {pos_label!r}) is ignored when average != 'binary' (got {average!r}); "
-            "use labels=[pos_label] to score a single class.",
+            "You may use labels=[pos_label] to specify a single positive class.",
             UserWarning,
             stacklevel=4,
         )
@@ -297,8 +295,8 @@ def classification_report(
     if target_names is not None and len(shown) != len(target_names):
         if labels is None:
             raise ValueError(
-                f"Number of classes, {len(shown)}, does not match size of target_names, {len(target_names)}; "
-                "try specifying the labels parameter."
+                f"Number of classes, {len(shown)}, does not match size of target_names, {len(target_names)}. "
+                "Try specifying the labels parameter."
             )
         warnings.warn(
             f"labels size, {len(shown)}, does not match size of target_names, {len(target_names)}.", stacklevel=2

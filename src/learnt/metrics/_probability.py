@@ -26,7 +26,7 @@ from learnt.metrics._inputs import (
     host,
     real,
 )
-from learnt.metrics._labels import encode, is_multilabel, label_vector
+from learnt.metrics._labels import encode, is_multilabel, label_vector, unknown_label
 
 
 @kernel
@@ -118,13 +118,13 @@ def _class_codes(y_true: Any, labels: Any, width: int) -> np.ndarray:
     if labels is None:
         if classes.size == 1:
             raise ValueError(
-                f"y_true contains only one label ({classes[0]}): please provide the list of all expected class labels "
+                f"y_true contains only one label ({classes[0]}). Please provide the list of all expected class labels "
                 "explicitly through the labels argument."
             )
         if classes.size != width:
             raise ValueError(
-                f"y_true and y_prob contain different number of classes: {classes.size} vs {width}; please provide the "
-                f"true labels explicitly through the labels argument, classes found in y_true: {classes.tolist()}."
+                f"y_true and y_prob contain different number of classes: {classes.size} vs {width}. Please provide the "
+                f"true labels explicitly through the labels argument. Classes found in y_true: {classes}"
             )
         return codes
     given = np.asarray(labels)
@@ -133,8 +133,9 @@ def _class_codes(y_true: Any, labels: Any, width: int) -> np.ndarray:
         raise ValueError(f"The labels array needs to contain at least two labels, got {known.tolist()}.")
     if not np.array_equal(known, given):
         warnings.warn(
-            f"Labels passed were {given.tolist()}, but this function assumes labels are ordered lexicographically; "
-            f"pass the ordered labels={known.tolist()} and ensure that the columns of y_prob correspond to them.",
+            f"Labels passed were {given.tolist()}. But this function assumes labels are ordered lexicographically. "
+            f"Pass the ordered labels={known.tolist()} and ensure that the columns of y_prob correspond to this "
+            "ordering.",
             UserWarning,
             stacklevel=4,
         )
@@ -144,8 +145,8 @@ def _class_codes(y_true: Any, labels: Any, width: int) -> np.ndarray:
         raise ValueError(f"y_true contains values {unknown} not belonging to the passed labels {given.tolist()}.")
     if known.size != width:
         raise ValueError(
-            f"The number of classes in labels is different from that in y_prob ({known.size} against {width}): classes "
-            f"found in labels: {known.tolist()}."
+            f"The number of classes in labels is different from that in y_prob. Classes found in labels: {known}; "
+            f"y_prob has {width} columns."
         )
     return np.array([place[label] for label in classes.tolist()], dtype=np.intp)[codes]
 
@@ -216,8 +217,12 @@ def log_loss(
     """
     if not (isinstance(y_pred, str) and y_pred == "deprecated"):
         if y_proba is not None:
-            raise ValueError("Cannot use both `y_pred` and `y_proba`: `y_pred` is deprecated, use `y_proba` instead.")
-        warnings.warn("`y_pred` was renamed to `y_proba`; use `y_proba` instead.", FutureWarning, stacklevel=2)
+            raise ValueError("Cannot use both `y_pred` and `y_proba`. `y_pred` is deprecated, use `y_proba` instead.")
+        warnings.warn(
+            "`y_pred` was renamed to `y_proba` in version 1.9 and will be removed in 1.11. Use `y_proba` instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
         y_proba = y_pred
     if y_proba is None:
         raise TypeError("log_loss needs y_proba, the predicted probabilities.")
@@ -279,7 +284,7 @@ def _positive_rows(y_true: Any, pos_label: Any) -> np.ndarray:
     if classes.size > 2:
         raise ValueError(
             "The type of the target inferred from y_true is multiclass but should be binary according to the shape of "
-            f"y_prob (classes {classes.tolist()[:5]}, one column)."
+            f"y_prob. It has one column; the classes are {classes.tolist()[:5]}."
         )
     if pos_label is None:
         if classes.dtype.kind in "UTO":
@@ -289,7 +294,7 @@ def _positive_rows(y_true: Any, pos_label: Any) -> np.ndarray:
             )
         pos_label = 1 if set(classes.tolist()) in ({0}, {-1}) else classes[-1]
     elif classes.size == 2 and pos_label not in classes.tolist():
-        raise ValueError(f"pos_label={pos_label!r} is not a valid label: it should be one of {classes.tolist()}.")
+        raise unknown_label(pos_label, classes)
     return np.array([label == pos_label for label in classes.tolist()])[codes]
 
 

@@ -323,7 +323,8 @@ def auc(x: Any, y: Any) -> float:
     0.75
     """
     n = check_lengths(x=x, y=y)
-    x, y = real(column(x, "x"), "x"), real(column(y, "y"), "y")
+    given, y = column(x, "x"), real(column(y, "y"), "y")
+    x = real(given, "x")
     if n < 2:
         raise ValueError(f"At least 2 points are needed to compute area under curve, but x.shape = {x.shape}.")
     check_finite(x, "x")
@@ -334,7 +335,9 @@ def auc(x: Any, y: Any) -> float:
     elif (step <= 0).all():
         direction = -1.0
     else:
-        raise ValueError(f"x is neither increasing nor decreasing (it turns at place {_turn(step)}); sort it first.")
+        raise ValueError(
+            f"x is neither increasing nor decreasing : {given}. It turns at place {_turn(step)}; sort it first."
+        )
     return float(direction * (step * (y[1:] + y[:-1])).sum(dtype=np.float64) / 2)
 
 

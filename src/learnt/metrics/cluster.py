@@ -8,11 +8,15 @@ from sklearn.metrics.cluster import (
 )
 
 from learnt.metrics._clusters import (
+    calinski_harabasz_score,
+    davies_bouldin_score,
+    silhouette_samples,
+    silhouette_score,
+)
+from learnt.metrics._labellings import (
     adjusted_mutual_info_score,
     adjusted_rand_score,
-    calinski_harabasz_score,
     completeness_score,
-    davies_bouldin_score,
     fowlkes_mallows_score,
     homogeneity_completeness_v_measure,
     homogeneity_score,
@@ -20,8 +24,6 @@ from learnt.metrics._clusters import (
     normalized_mutual_info_score,
     pair_confusion_matrix,
     rand_score,
-    silhouette_samples,
-    silhouette_score,
     v_measure_score,
 )
 
