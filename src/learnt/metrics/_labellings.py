@@ -7,11 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.special import gammaln, xlogy
 
 from learnt.engine.matrices import dense
-from learnt.metrics._inputs import check_finite, check_lengths, column, host
+from learnt.metrics._inputs import check_finite, check_lengths, column
 
 
 def contingency_table(labels_true: Any, labels_pred: Any) -> np.ndarray:
@@ -38,8 +37,8 @@ def contingency_table(labels_true: Any, labels_pred: Any) -> np.ndarray:
 
 def labelling(labels: Any, name: str) -> np.ndarray:
     """Labels of the rows as a vector without NaN and infinity."""
-    if not sparse.issparse(labels) and (labels := host(labels, name)).ndim != 1 and labels.shape[1:] != (1,):
-        raise ValueError(f"{name} must be 1D: shape is {labels.shape}; give one label a row.")
+    if len(shape := np.shape(labels)) != 1 and shape[1:] != (1,):
+        raise ValueError(f"{name} must be 1D: shape is {shape}; give one label a row.")
     labels = column(labels, name)
     if labels.dtype.kind == "f":
         check_finite(labels, name)

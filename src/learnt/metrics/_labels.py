@@ -256,7 +256,7 @@ def check_targets(y_true: Any, y_pred: Any, sample_weight: Any = None, *, keep_i
             )
         return Targets(np.arange(y_true.shape[1]), csr_array(y_true), csr_array(y_pred), weight, True)
     if multi_true or multi_pred:
-        raise _mix(y_true, y_pred)
+        raise _mix(y_true, y_pred) or ValueError("One of y_true and y_pred is a matrix of labels and the other is not.")
     try:
         classes_true, true = encode(label_vector(y_true, "y_true"), "y_true")
         classes_pred, pred = encode(label_vector(y_pred, "y_pred"), "y_pred")
