@@ -209,6 +209,25 @@ def test_read_only_memory_map(name, tmp_path):
     assert_same_state(fitted(name, X, y), fitted(name, mapped, y))
 
 
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_the_order_of_bytes_changes_no_bit(name):
+    """Files from elsewhere (FITS, netCDF) come in the other order; so may rows, targets and weights."""
+    X, y = problem(name)
+    weights = 1.0 + np.arange(len(X)) % 3
+    fit = {"sample_weight": weights} if "sample_weight" in inspect.signature(ESTIMATORS[name].fit).parameters else {}
+
+    def swapped(array):
+        return array.astype(array.dtype.newbyteorder())
+
+    kinds = [X, np.round(X).astype(np.int32)] if X.dtype.kind == "f" else [X]
+    for rows in [*kinds, X.astype(np.float32)]:
+        model = fitted(name, rows, y, **fit)
+        other = fitted(name, swapped(rows), swapped(y), **{key: swapped(value) for key, value in fit.items()})
+        assert_same_state(model, other)
+        assert all(np.asarray(value).dtype.isnative for value in state(other).values())
+        np.testing.assert_array_equal(output(other, swapped(rows)), output(model, rows))
+
+
 OVERWRITING = {"copy", "copy_X", "copy_x", "copy_X_train"}  # parameters that let data be overwritten if they are False
 CONTINUED = [
     name

@@ -256,3 +256,23 @@ def test_a_bad_entry_of_a_sparse_table_is_named_by_its_row_and_column():
     for table in (sparse.csr_array(dense), sparse.csc_array(dense), sparse.coo_matrix(dense)):
         with pytest.raises(ValueError, match=r"NaN at row 4, column 0 \(2 such values in all\)"):
             check_fit(Model(), table, np.arange(6.0), target="number", accept_sparse=True)
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_what_is_checked_is_in_the_order_of_bytes_of_this_machine(order):
+    table = sparse.csr_matrix(X)
+    for name in ("data", "indices", "indptr"):
+        part = getattr(table, name)
+        setattr(table, name, part.astype(part.dtype.newbyteorder(order)))
+    y, weights = np.arange(3).astype(f"{order}i4"), np.ones(3, dtype=f"{order}f4")
+    found = check_fit(Model(), table, y, weights, target="label", accept_sparse=True)
+    parts = (found.X.data, found.X.indices, found.X.indptr, found.y, found.w)
+    assert all(part.dtype.isnative for part in parts)
+    np.testing.assert_array_equal(found.X.toarray(), X)
+    words = np.array(["a", "b", "c"], dtype=f"{order}U3")
+    assert check_fit(Model(), X, words, target="label").y.dtype == words.dtype.newbyteorder("=")
+    for kind in ("f4", "f8", "i2"):
+        rows = X.astype(order + kind)
+        single = kind == "f4"
+        assert check_fit(Model(), rows).X.dtype == check_predict(Model().fit(rows), rows).dtype
+        assert check_fit(Model(), rows).X.dtype == (np.float32 if single else np.float64)

@@ -95,6 +95,7 @@ def test_every_kernel_keeps_the_laws(name):
         assert np.linalg.eigvalsh(K).min() > -1e-12 * np.abs(K).max() * len(X)
     pairs = np.array([[k(x[None], z[None])[0, 0] for z in Z] for x in X])
     np.testing.assert_allclose(k(X, Z), pairs, rtol=1e-11, atol=1e-12)
+    np.testing.assert_array_equal(k(X.astype(">f8"), Z.astype(">f8")), k(X, Z))
     assert k == copy.deepcopy(k) == clone(k)
     assert hash(k) == hash(copy.deepcopy(k))
     assert k.clone_with_theta(k.theta + 0.1) != k or not k.n_dims

@@ -173,4 +173,5 @@ def regularised(C: np.ndarray, spare: np.ndarray, tol: float, whose: str) -> np.
 
 def dtype_of(X: Any) -> Any:
     """What coefficients are kept in: float32 for float32 rows."""
-    return np.float32 if str(getattr(X, "dtype", "")).endswith("float32") else np.float64
+    dtype = getattr(X, "dtype", None)
+    return np.float32 if getattr(dtype, "name", str(dtype)).endswith("float32") else np.float64

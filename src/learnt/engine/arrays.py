@@ -85,6 +85,17 @@ def device_name(x: Any) -> str:
     return "cpu" if is_numpy(x) else str(device_of(x))
 
 
+def native(array: Any) -> Any:
+    """A NumPy array in this machine's order of bytes, the only one that compiled code and other libraries read.
+
+    FITS, netCDF and other files from elsewhere have theirs. The array itself where it is in this order.
+
+    >>> native(np.array([1.0, 2.0], dtype=">f8")).dtype == np.float64
+    True
+    """
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
 def to_numpy(x: Any) -> np.ndarray:
     """`x` as a NumPy array on the CPU; a copy only where one is needed.
 

@@ -19,7 +19,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnt.engine.arrays import is_foreign_array, is_lazy, namespace, to_numpy
+from learnt.engine.arrays import is_foreign_array, is_lazy, namespace, native, to_numpy
 from learnt.engine.estimator import Takes, takes_of
 from learnt.engine.finite import require_finite
 from learnt.engine.weights import rows_as_given, without_absent
@@ -98,7 +98,7 @@ def check_predict(
     if (
         type(X) is np.ndarray
         and X.ndim == 2
-        and X.dtype.type in FLOATS
+        and X.dtype in FLOATS
         and X.shape[1] == fitted.get("n_features_in_")
         and X.shape[0] > 0
         and "feature_names_in_" not in fitted
@@ -253,6 +253,9 @@ def _sparse_matrix(X: Any, name: str) -> Any:
     matrix = X.tocsr()
     if matrix.dtype.type not in FLOATS:
         matrix = matrix.astype(np.float64)
+    parts = (matrix.data, matrix.indices, matrix.indptr)
+    if not all(part.dtype.isnative for part in parts):
+        matrix = type(matrix)(tuple(native(part) for part in parts), shape=matrix.shape)
     if not matrix.has_canonical_format:
         matrix = matrix.copy() if matrix is X else matrix
         matrix.sum_duplicates()
@@ -267,6 +270,7 @@ def _dense_matrix(X: Any, name: str, order: str | None) -> np.ndarray:
         raise ValueError(f"Complex data not supported: X is complex and {name} needs real numbers; take X.real.")
     if array.dtype.type not in FLOATS:
         array = _to_float(array, name)
+    array = native(array)
     if order == "C":
         return np.ascontiguousarray(array)
     if array.ndim == 2 and not (array.flags.c_contiguous or array.flags.f_contiguous):
@@ -439,15 +443,17 @@ def is_missing(value: Any) -> bool:
 
 
 def _plain(values: Any) -> np.ndarray:
-    """A list, series, frame or array as NumPy."""
-    if isinstance(values, np.ndarray) or sparse.issparse(values):
+    """A list, series, frame or array as NumPy, in this machine's order of bytes."""
+    if sparse.issparse(values):
         return values
+    if isinstance(values, np.ndarray):
+        return native(values)
     import narwhals as nw
 
-    native = nw.from_native(values, allow_series=True, pass_through=True)
-    if isinstance(native, nw.Series | nw.DataFrame):
-        return np.asarray(native.to_numpy())
-    return to_numpy(np.asarray(values))
+    known = nw.from_native(values, allow_series=True, pass_through=True)
+    if isinstance(known, nw.Series | nw.DataFrame):
+        return np.asarray(known.to_numpy())
+    return native(to_numpy(np.asarray(values)))
 
 
 def _foreign_target(y: Any, kind: str, X: Any, name: str) -> Any:

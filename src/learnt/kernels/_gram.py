@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.arrays import device_of, full_precision, is_foreign_array, is_numpy, namespace
+from learnt.engine.arrays import device_of, full_precision, is_foreign_array, is_numpy, namespace, native
 from learnt.engine.matrices import join, take_rows
 from learnt.engine.rows.blocks import widen
 from learnt.engine.threads import run_tasks, single_blas
@@ -31,7 +31,7 @@ def as_rows_of_kernel(X: Any) -> Any:
     if sparse.issparse(X):
         return X.tocsr()
     if is_numpy(X):
-        return X if X.ndim == 2 or X.dtype.kind not in "biuf" else np.atleast_2d(X)
+        return X if X.dtype.kind not in "biuf" else native(np.atleast_2d(X))
     try:
         array = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):

@@ -49,7 +49,7 @@ def _many_plain_rows(estimator: Any, X: Any) -> bool:
         type(X) is np.ndarray
         and X.ndim == 2
         and X.size >= COMPILED_CELLS
-        and X.dtype.type in FLOATS
+        and X.dtype in FLOATS
         and X.shape[1] == fitted.get("n_features_in_")
         and "feature_names_in_" not in fitted
     )

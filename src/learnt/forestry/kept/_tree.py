@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from learnt.engine.arrays import native
 from learnt.engine.bounds import pieces, within
 from learnt.engine.cached import cached_property
 from learnt.engine.kernel import kernel
@@ -260,7 +261,7 @@ class Tree:
 
 
 def _dense(X: Any) -> np.ndarray:
-    X = np.asarray(dense(X))
+    X = native(np.asarray(dense(X)))
     return X if X.dtype.type in (np.float32, np.float64) else X.astype(np.float64)
 
 
