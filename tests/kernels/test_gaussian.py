@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from learnt.kernels import RBF
 from learnt.kernels._gaussian import gaussian, products_are_exact
@@ -69,3 +70,26 @@ def test_an_infinite_length_scale_is_the_constant():
 def test_no_rows():
     assert gaussian(np.empty((0, 5)), np.ones((3, 5)), 1.0, None).shape == (0, 3)
     assert gaussian(np.ones((3, 5)), np.empty((0, 5)), 1.0, None).shape == (3, 0)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e8])
+@pytest.mark.parametrize("unit", [1e-6, 1.0])
+def test_sparse_rows_are_as_exact_as_dense_ones(offset, unit):
+    """Cells that are stored twice, out of order, or as 0; rows beside dense ones; rows without a cell."""
+    X = RNG.normal(size=(40, 30)) * (RNG.random((40, 30)) < 0.2)
+    X[:, 4] += offset
+    X[5] = 0.0
+    rows, columns = np.nonzero(X)
+    shuffled = RNG.permutation(len(rows))
+    rows, columns = rows[shuffled], columns[shuffled]
+    twice = sparse.csr_array(sparse.coo_array((X[rows, columns], (rows, columns)), shape=X.shape))
+    twice.indices[:2], twice.data[:2] = twice.indices[1::-1].copy(), twice.data[1::-1].copy()
+    twice.has_sorted_indices = twice.has_canonical_format = False
+    Z = sparse.csr_array(X[:25])
+    wanted = exact(X, X[:25], unit)
+    for left, right in ((twice, Z), (X, Z), (twice, X[:25])):
+        found = gaussian(left, right, unit, None)
+        np.testing.assert_allclose(found, wanted, rtol=2e-12, atol=1e-300)
+    assert products_are_exact(twice, Z, unit) == (offset == 0.0)
+    np.testing.assert_allclose(RBF(1.0 / unit)(twice), exact(X, X, unit), rtol=2e-12, atol=1e-300)
+    assert (np.diag(RBF(1.0 / unit)(twice)) == 1.0).all()

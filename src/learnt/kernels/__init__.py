@@ -16,6 +16,7 @@ is_kernel, is_positive_semidefinite, require_psd, Verdict, sample_places, warn_u
 gram, gram_times, own_gram_times, lower_gram, pull_back                       whole matrices and gradients (_gram)
 require_room                                                                  whether a matrix fits in memory (_room)
 smooth_part, pull_diagonal                                                    a kernel without its noise (_noise)
+gaussian, products_are_exact, from_products                                  RBF alone, by its error bound (_gaussian)
 solve_dual                                                                    weights of rows of a kernel ridge (_solve)
 kernel_object, kernel_rule, usable_kernel                                     kernels of model files (_saved)
 
@@ -35,6 +36,7 @@ from learnt.kernels._algebra import (
 )
 from learnt.kernels._base import Kernel, is_kernel_object, parameters_of
 from learnt.kernels._constant import Constant, White
+from learnt.kernels._gaussian import from_products, gaussian, products_are_exact
 from learnt.kernels._gram import gram, gram_times, lower_gram, own_gram_times, pull_back
 from learnt.kernels._named import KERNEL_NAMES, FromFunction, PairwiseKernel, check_kernel, kernel_of, named_kernel
 from learnt.kernels._noise import pull_diagonal, smooth_part
@@ -88,6 +90,8 @@ __all__ = [
     "Warp",
     "White",
     "check_kernel",
+    "from_products",
+    "gaussian",
     "gram",
     "gram_times",
     "is_kernel",
@@ -100,6 +104,7 @@ __all__ = [
     "named_kernel",
     "own_gram_times",
     "parameters_of",
+    "products_are_exact",
     "pull_back",
     "pull_diagonal",
     "require_psd",

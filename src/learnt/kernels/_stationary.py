@@ -150,8 +150,11 @@ class RBF(_Radial):
         self.length_scale_bounds = length_scale_bounds
 
     def block(self, X: Any, Y: Any, start: int | None) -> Any:
-        if route(X) is route(Y) is Route.DENSE:
-            return gaussian(X, Y, 1.0 / self._scales(X), start)
+        kinds, scales = {route(X), route(Y)}, self._scales(X)
+        if kinds <= {Route.DENSE, Route.SPARSE}:
+            if scales.ndim:
+                X, Y = dense(X), dense(Y)
+            return gaussian(X, Y, 1.0 / scales, start)
         return super().block(X, Y, start)
 
     def pull(self, X: Any, Y: Any, start: int | None) -> Pull:

@@ -12,7 +12,17 @@ from learnt.engine.kernel import kernel
 from learnt.engine.kernel.intrinsics import at_most
 from learnt.engine.matrices import Route, dense, product, route, row_squares
 from learnt.engine.threads import for_blocks, run_tasks
-from learnt.kernels import KERNEL_NAMES, gram, gram_times, is_kernel_object, named_kernel, usable_kernel
+from learnt.kernels import (
+    KERNEL_NAMES,
+    from_products,
+    gaussian,
+    gram,
+    gram_times,
+    is_kernel_object,
+    named_kernel,
+    products_are_exact,
+    usable_kernel,
+)
 from learnt.linalg.exponential import exp_nonpositive, exp_nonpositive_single
 from learnt.svm.dual._pairs import matrix_of
 
@@ -25,6 +35,7 @@ _DENSE_CELLS = 1 << 22  # 32 MB
 _FEW = 2  # rows that are sooner subtracted from all support vectors than multiplied with them
 _MANY = 10**10  # kernels from a function, after which a sentence says what may be ahead
 _CELLS = 1 << 21  # of a block of new rows against the support vectors
+_ERROR = 1e-10  # of a Gaussian, relative: far below what is left of the conditions of optimality
 
 
 class Kernel(NamedTuple):
@@ -35,17 +46,15 @@ class Kernel(NamedTuple):
     degree: float
     coef0: float
 
-    def of_products(self, P: np.ndarray, left: Any, right: Any) -> np.ndarray:
-        """k(x, z) from x·z and, where the kernel needs them, ‖x‖² and ‖z‖²; writes into P."""
+    @property
+    def unit(self) -> float:
+        """What rows are multiplied by so that the Gaussian is exp(−½‖x − z‖²)."""
+        return float(np.sqrt(2.0 * self.gamma))
+
+    def of_products(self, P: np.ndarray) -> np.ndarray:
+        """k(x, z) from x·z, of a kernel that depends on nothing else; may write into P."""
         if self.name == "linear":
             return P
-        if self.name == "rbf":
-            P *= -2.0
-            P += left[:, None]
-            P += right
-            np.maximum(P, 0.0, out=P)
-            P *= -self.gamma
-            return np.exp(P, out=P)
         P *= self.gamma
         P += self.coef0
         if self.name == "sigmoid":
@@ -56,8 +65,9 @@ class Kernel(NamedTuple):
         """(rows of X, rows of Z)."""
         if callable(self.name):
             return finite(gram(self.name, X, Z))
-        X, Z = self._about(X, Z)
-        return self.of_products(product(X, Z.T), row_squares(X), row_squares(Z))
+        if self.name == "rbf":
+            return gaussian(X, Z, self.unit, None, _ERROR)
+        return self.of_products(product(X, Z.T))
 
     @property
     def proven(self) -> bool:
@@ -84,22 +94,12 @@ class Kernel(NamedTuple):
         X, Z = workable(X), workable(Z)
         if self.name == "rbf" and X.shape[0] <= _FEW and route(X) is route(Z) is Route.DENSE:
             return np.exp(-self.gamma * np.stack([row_squares(Z - x) for x in X])) @ coefficients
-        X, Z = self._about(X, Z)
-        Z_norms = row_squares(Z)
 
         def part(lo: int, hi: int) -> None:
-            rows = X[lo:hi]
-            out[lo:hi] = self.of_products(product(rows, Z.T), row_squares(rows), Z_norms) @ coefficients
+            out[lo:hi] = self.between(X[lo:hi], Z) @ coefficients
 
         for_blocks(part, X.shape[0], grain=max(1, min(4096, _CELLS // max(Z.shape[0], 1))))
         return out
-
-    def _about(self, X: Any, Z: Any) -> tuple[Any, Any]:
-        """For distances, dense rows about the mean of Z, where fewer digits cancel."""
-        if self.name != "rbf" or Route.SPARSE in (route(X), route(Z)):
-            return X, Z
-        origin = Z.mean(axis=0)
-        return X - origin, Z - origin
 
 
 def _power(P: np.ndarray, degree: int) -> np.ndarray:
@@ -172,23 +172,23 @@ class TrainingKernel:
         self.kernel, self.n, self.asked = kernel, X.shape[0], 0
         X = X if callable(kernel.name) else workable(X)  # a function gets the rows as they are, as at prediction
         self.X, self.left = X, X
-        self.dense_linear, self.dense_rbf = (
-            kernel.name == name and route(X) is Route.DENSE for name in ("linear", "rbf")
-        )
+        self.dense_linear = kernel.name == "linear" and route(X) is Route.DENSE
+        self.by_products = kernel.name != "rbf" or products_are_exact(X, X, kernel.unit, _ERROR)
+        self.dense_rbf = kernel.name == "rbf" and self.by_products and route(X) is Route.DENSE
+        self.norms = np.zeros(self.n)
+        if kernel.name == "rbf" and self.by_products:
+            X = (X - X.mean(axis=0) if self.dense_rbf else X) * kernel.unit
+            self.X, self.left, self.norms = X, X, row_squares(X)
         if self.dense_rbf:
-            # Two columns more on each side, and a product is the exponent −γ‖x − z‖² itself.
-            X = X - X.mean(axis=0)
+            # Two columns more on each side, and a product is the exponent −½‖x − z‖² itself.
             d = X.shape[1]
             self.left, self.X = np.ones((2, self.n, d + 2))
-            np.multiply(X, 2.0 * kernel.gamma, out=self.left[:, :d])
-            self.X[:, :d] = X
-        self.norms = row_squares(X) if kernel.name == "rbf" else np.zeros(self.n)
-        if self.dense_rbf:
-            self.left[:, d] = self.X[:, d + 1] = -kernel.gamma * self.norms
+            self.left[:, :d] = self.X[:, :d] = X
+            self.left[:, d] = self.X[:, d + 1] = -0.5 * self.norms
 
     def rounding(self, dtype: type, norm: float) -> float:
         """How far products in this precision of rows of this squared length may be from k, over the largest k(x, x)."""
-        spread = 1.0 + 4.0 * self.kernel.gamma * norm if self.dense_rbf else np.inf
+        spread = 1.0 + 2.0 * norm if self.dense_rbf else np.inf
         return float(np.finfo(dtype).eps * spread)
 
     def single(self) -> None:
@@ -206,7 +206,7 @@ class TrainingKernel:
         if self.kernel.name == "precomputed":
             return float(np.abs(np.diagonal(self.X)).max())
         top = row_squares(self.X).max(keepdims=True)
-        return float(np.abs(self.kernel.of_products(top, top, top)).max())
+        return float(np.abs(self.kernel.of_products(top)).max())
 
     def between(self, places: np.ndarray, columns: np.ndarray, out: np.ndarray, slots: np.ndarray) -> None:
         """The kernel between the rows `places` and the rows `columns` into the rows `slots` of `out`."""
@@ -251,12 +251,7 @@ class TrainingKernel:
     def _tile(self, out: np.ndarray, rows: tuple[int, int], columns: tuple[int, int]) -> None:
         """The kernel between these rows and columns, and between the same columns and rows."""
         (a, b), (lo, hi) = rows, columns
-        P = product(self.left[a:b], self.X[lo:hi].T)
-        if self.dense_rbf:
-            exponentials = _exponentials if out.dtype == np.float64 else _exponentials_single
-            exponentials(P, out, np.arange(a, b), lo)
-        else:
-            out[a:b, lo:hi] = self.kernel.of_products(P, self.norms[a:b], self.norms[lo:hi])
+        self._compute(self.left[a:b], self.X[lo:hi], self.norms[a:b], self.norms[lo:hi], out, np.arange(a, b), lo)
         if a != lo:
             out[lo:hi, a:b] = out[a:b, lo:hi].T
 
@@ -269,10 +264,23 @@ class TrainingKernel:
         def part(lo: int, hi: int) -> None:
             columns = right[lo:hi]
             for a in range(0, len(places), _ROWS):
-                P, at = product(left[a : a + _ROWS], columns.T), slots[a : a + _ROWS]
-                if self.dense_rbf:
-                    (_exponentials if out.dtype == np.float64 else _exponentials_single)(P, out, at, lo)
-                else:
-                    out[at, lo:hi] = self.kernel.of_products(P, norms[a : a + _ROWS], right_norms[lo:hi])
+                some = slice(a, a + _ROWS)
+                self._compute(left[some], columns, norms[some], right_norms[lo:hi], out, slots[some], lo)
 
         for_blocks(part, right.shape[0], grain=_COLUMNS)
+
+    def _compute(
+        self, X: Any, Z: Any, X_norms: np.ndarray, Z_norms: np.ndarray, out: np.ndarray, slots: np.ndarray, lo: int
+    ) -> None:
+        """The kernel of two tiles of rows into the rows `slots` of `out` from column lo."""
+        if self.dense_rbf:
+            exponentials = _exponentials if out.dtype == np.float64 else _exponentials_single
+            exponentials(product(X, Z.T), out, slots, lo)
+            return
+        if self.kernel.name != "rbf":
+            K = self.kernel.of_products(product(X, Z.T))
+        elif self.by_products:
+            K = from_products(np.ascontiguousarray(product(X, Z.T)), X_norms, Z_norms)
+        else:
+            K = gaussian(X, Z, self.kernel.unit, None, _ERROR)
+        out[slots, lo : lo + K.shape[1]] = K
