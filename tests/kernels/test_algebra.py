@@ -334,7 +334,8 @@ def test_many_columns_far_from_zero_keep_their_distances():
 
 
 def test_what_is_no_kernel_is_shown_by_a_direction():
-    for k in (Sigmoid(1.0, -1.0), AdditiveChi2(), FromFunction(lambda x, z: -float(x @ z)), -1.0 * Linear()):
+    negative = named.ConstantKernel(-1.0) * named.DotProduct()
+    for k in (Sigmoid(1.0, -1.0), AdditiveChi2(), FromFunction(lambda x, z: -float(x @ z)), negative):
         verdict = kernels.is_kernel(k)
         assert verdict.answer == "no"
         assert not verdict
@@ -395,6 +396,41 @@ def test_bad_input_gets_one_sentence(kind):
     with pytest.raises((ValueError, TypeError, AttributeError), match=match) as caught:
         act()
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("c", [-1.0, -2, -1e-300, np.float32(-3.0), np.int64(-1), float("nan")])
+def test_no_rule_of_the_algebra_makes_a_negative_multiple(name, c):
+    k = KERNELS[name]
+    ways = (
+        lambda: c * k,
+        lambda: k * c,
+        lambda: k + c,
+        lambda: c + k,
+        lambda: k + c * k,
+        lambda: 2.0 * (k * (k + c * k)),
+        lambda: (c * k.exp()).poly([0.0, 1.0]),
+        lambda: Constant(c) * k,
+        lambda: kernels.Product(k, Constant(c)),
+        lambda: (2.0 * k).with_params(k1__constant_value=c),
+        lambda: k + White(c),
+    )
+    for way in ways:
+        with pytest.raises(
+            ValueError, match=r"must be at least 0, or it is no kernel \(negative eigenvalues\); it is "
+        ) as caught:
+            way()
+        assert "\n" not in str(caught.value)
+
+
+def test_parameters_of_gaussian_processes_are_judged_by_the_fit():
+    """They can be set one by one, as in scikit-learn; a number beside a kernel is refused as everywhere."""
+    with pytest.raises(ValueError, match=r"The number in -1.0 \* RBF.* must be at least 0"):
+        -1.0 * named.RBF(1.0)
+    k = named.ConstantKernel(-1.0) * named.RBF(1.0)
+    np.testing.assert_array_equal(k(X), -named.RBF(1.0)(X))
+    assert k.set_params(k1__constant_value=2.0).theta[0] == np.log(2.0)
+    assert (0.0 * RBF(1.0))(X).max() == 0.0
 
 
 def test_adding_what_is_no_kernel_is_refused():

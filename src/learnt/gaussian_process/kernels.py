@@ -41,6 +41,7 @@ class Kernel(algebra.Kernel):
     """A kernel whose parameters can be set; the base of kernels that are written by hand."""
 
     home = "learnt.gaussian_process.kernels"
+    strict = False  # parameters are set one by one, so that the fit judges them all
 
     def __setattr__(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)

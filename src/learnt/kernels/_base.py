@@ -42,6 +42,7 @@ class Kernel:
     learnable: ClassVar[tuple[str, ...]] = ()  # parameters, each with a companion `<name>_bounds`
     not_kept: ClassVar[tuple[str, ...]] = ()  # other ways to give a parameter, no parameters themselves
     home: ClassVar[str] = "learnt.kernels"  # the module of the classes of its sums and products
+    strict: ClassVar[bool] = True  # a negative constant is refused when it is made; else by the fit
     precedence: ClassVar[int] = 3  # of the formula: 1 a sum, 2 a product, 3 what needs no parentheses
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -214,6 +215,9 @@ class Kernel:
         homes = {getattr(k, "home", Kernel.home) for k in (left, right)} - {Kernel.home}
         family = import_module(homes.pop() if homes else Kernel.home)
         constant = getattr(family, "ConstantKernel", None) or family.Constant
+        for side in (left, right):
+            if not is_kernel_object(side):
+                require_multiple(side, f"The number in {left!r} {'*' if how == 'Product' else '+'} {right!r}")
         left, right = (k if is_kernel_object(k) else constant(float(k)) for k in (left, right))
         return getattr(family, how)(left, right)
 
@@ -247,6 +251,13 @@ def _hyperparameter_property(name: str) -> property:
 def wrong_size(kernel: Any, theta: np.ndarray) -> ValueError:
     """The error of a `theta` with more or fewer entries than the kernel has to learn."""
     return ValueError(f"theta has not the correct number of entries. Should be {kernel.n_dims}; given are {theta.size}")
+
+
+def require_multiple(value: Any, what: str) -> None:
+    """Raise where a kernel would be multiplied by less than 0, or such a constant added: that is no kernel."""
+    number = np.asarray(value)
+    if number.dtype.kind in "iuf" and not (number >= 0).all():
+        raise ValueError(f"{what} must be at least 0, or it is no kernel (negative eigenvalues); it is {value}.")
 
 
 def is_kernel_object(k: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from learnt.engine.arrays import namespace
-from learnt.kernels._base import BOUNDS, Kernel, Pull, Term
+from learnt.kernels._base import BOUNDS, Kernel, Pull, Term, require_multiple
 from learnt.kernels._differences import filled, identity
 
 
@@ -32,6 +32,8 @@ class Constant(_Anything):
     learnable = ("constant_value",)
 
     def __init__(self, constant_value=1.0, constant_value_bounds=BOUNDS):
+        if self.strict:
+            require_multiple(constant_value, "The constant_value of Constant")
         self.constant_value = constant_value
         self.constant_value_bounds = constant_value_bounds
 
@@ -74,6 +76,8 @@ class White(_Anything):
     learnable = ("noise_level",)
 
     def __init__(self, noise_level=1.0, noise_level_bounds=BOUNDS):
+        if self.strict:
+            require_multiple(noise_level, "The noise_level of White")
         self.noise_level = noise_level
         self.noise_level_bounds = noise_level_bounds
 
