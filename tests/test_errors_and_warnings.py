@@ -1,7 +1,7 @@
 """Errors and warnings that people filter on begin with scikit-learn's words; ours come after them.
 
 For each call that both packages refuse, or warn about: the class of the error or warning is scikit-learn's, and the
-first sentence of its message, up to where values are printed in another form, begins ours.
+first clause of its message, up to where values are printed in another form, begins ours.
 """
 
 import importlib
@@ -10,6 +10,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 
 class Package:
@@ -25,6 +26,9 @@ class Package:
 
 
 SKLEARN, LEARNT = Package("sklearn"), Package("learnt")
+RNG = np.random.default_rng(0)
+LINE = RNG.normal(size=(30, 2)) @ [[1.0, 0.9], [0.0, 0.4]], RNG.normal(size=30)
+CLASSES = LINE[0], (LINE[0][:, 0] + 0.5 * RNG.normal(size=30) > 0).astype(int)
 EGGS = ["eggs", "spam", "ham"]
 THREE = [[0.5, 0.3, 0.2], [0.2, 0.3, 0.5], [0.1, 0.8, 0.1]]
 
@@ -44,6 +48,17 @@ REFUSED = {
     "many true classes": lambda of: of.metrics.brier_score_loss(EGGS, [0.1, 0.2, 0.3]),
     "labels of no annotator": lambda of: of.metrics.cohen_kappa_score([0, 1], [0, 1], labels=[3]),
     "shape of labels": lambda of: of.metrics.rand_score([[0, 1], [1, 0]], [0, 1]),
+    "missing cells": lambda of: of.linear_model.Ridge().fit([[np.nan], [1.0]], [1, 2]),
+    "missing targets": lambda of: of.linear_model.Ridge().fit([[0.0], [1.0]], [1, np.nan]),
+    "infinite cells": lambda of: of.svm.SVC().fit([[np.inf], [1.0]], [1, 2]),
+    "intercept of a function": lambda of: of.linear_model.ridge_regression(
+        [[0.0], [1.0]], [0, 1], 1.0, solver="cholesky", return_intercept=True
+    ),
+    "grid without an absolute": lambda of: of.linear_model.ElasticNetCV(l1_ratio=0, cv=2).fit(*LINE),
+    "balance of parts": lambda of: of.linear_model.SGDClassifier(class_weight="balanced").partial_fit(
+        *CLASSES, classes=[0, 1]
+    ),
+    "one class": lambda of: of.linear_model.LogisticRegression().fit([[0.0], [1.0]], [1, 1]),
     "distances to oneself": lambda of: of.metrics.silhouette_score(np.ones((3, 3)), [0, 0, 1], metric="precomputed"),
 }
 
@@ -54,13 +69,28 @@ WARNED = {
     "old name of probabilities": lambda of: of.metrics.log_loss([0, 1], y_pred=[0.1, 0.9]),
     "annotators of one label": lambda of: of.metrics.cohen_kappa_score([0, 0], [0, 0], labels=[0, 1]),
     "annotators apart": lambda of: of.metrics.cohen_kappa_score([0, 0], [2, 2], labels=[0, 1]),
+    "penalty of nothing": lambda of: of.linear_model.Lasso(alpha=0).fit(*LINE),
+    "sweeps of descent": lambda of: of.linear_model.Lasso(alpha=1e-3, max_iter=1, tol=1e-12).fit(*LINE),
+    "tasks of descent": lambda of: of.linear_model.MultiTaskLasso(alpha=1e-3, max_iter=1, tol=1e-12).fit(
+        LINE[0], LINE[0] @ [[1, 2], [3, 4]]
+    ),
+    "steps of the default solver": lambda of: of.linear_model.LogisticRegression(max_iter=1).fit(*CLASSES),
+    **{
+        f"steps of {solver}": lambda of, solver=solver: of.linear_model.LogisticRegression(
+            solver=solver, max_iter=1, C=1e6
+        ).fit(*CLASSES)
+        for solver in ("lbfgs", "newton-cg", "newton-cholesky", "liblinear", "sag", "saga")
+    },
+    "epochs": lambda of: of.linear_model.SGDClassifier(max_iter=1, random_state=0).fit(*CLASSES),
+    "dependent atoms": lambda of: of.linear_model.orthogonal_mp(np.ones((3, 2)), np.arange(3.0), n_nonzero_coefs=2),
+    "mode of sparse rows": lambda of: of.linear_model.RidgeCV(gcv_mode="svd").fit(sparse.csr_array(LINE[0]), LINE[1]),
     "fractions as clusters": lambda of: of.metrics.rand_score([0.1, 0.2, 0.3], [0, 1, 2]),
 }
 
 
 def first_words(message):
-    """The first sentence, without the array or number that ends it."""
-    return re.split(r"\.[\s`]|[:(\[]|\.$", message.strip())[0].strip()
+    """The first clause, without the array, number or reason that ends it."""
+    return re.split(r"\.[\s`]|[:,(\[]| at | or |\.$", message.strip())[0].strip()
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -126,7 +126,7 @@ def test_validation_makes_no_array_of_the_size_of_x(library, order, bad, strict)
     tracemalloc.start()
     try:
         if bad:
-            with pytest.raises(ValueError, match=r"X contains inf at row 1048575, column 5, and Model needs"):
+            with pytest.raises(ValueError, match=r"X contains infinity at row 1048575, column 5, and Model needs"):
                 require_finite(rows, "X", "Model")
         else:
             require_finite(rows, "X", "Model")

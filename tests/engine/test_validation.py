@@ -85,7 +85,7 @@ INF[2, 0] = -np.inf
         (X[0], ValueError, "Reshape your data"),
         (X[None], ValueError, "dim 3"),
         (NAN, ValueError, "X contains NaN at row 1, column 1"),
-        (INF, ValueError, "X contains inf at row 2, column 0"),
+        (INF, ValueError, "X contains infinity at row 2, column 0"),
         (pd.DataFrame(NAN, columns=["a", "b"]), ValueError, "column 'b'"),
         (pl.DataFrame({"a": [1.0, None]}), ValueError, "NaN at row 1, column 'a'"),
         (pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), ValueError, "column 'b' of X holds String"),
@@ -229,7 +229,7 @@ def test_distinct_labels_of_a_cluster():
     ("y", "weights", "words"),
     [
         ([1.0, np.nan], None, r"y contains NaN at row 1, and Model needs finite numbers; drop those rows\.$"),
-        ([1.0, 2.0], [1.0, np.inf], r"sample_weight contains inf at row 1.*; give every row a weight\.$"),
+        ([1.0, 2.0], [1.0, np.inf], r"sample_weight contains infinity at row 1.*; give every row a weight\.$"),
         ([1.0, 2.0], ["a", "b"], r"sample_weight must be None, a number or one number for every row; got \['a', 'b'\]"),
         ([1.0, 2.0], "balanced", r"sample_weight must be None, a number or one number for every row; got balanced"),
     ],

@@ -170,7 +170,7 @@ ERRORS = [
     (lambda: IsotonicRegression().fit([[1, 2]], [1]), r"2d array with 1 feature; it has shape \(1, 2\)"),
     (lambda: IsotonicRegression().fit([[1, 2], [3]], [1, 2]), "unequal length"),
     (lambda: IsotonicRegression().fit([1, np.nan], [1, 2]), "NaN"),
-    (lambda: IsotonicRegression().fit([1, 2], [1, np.inf]), "y contains inf at row 1"),
+    (lambda: IsotonicRegression().fit([1, 2], [1, np.inf]), "y contains infinity at row 1"),
     (lambda: IsotonicRegression().fit([1, 2], [1]), "inconsistent numbers of samples"),
     (lambda: IsotonicRegression().fit(["a", "b"], [1, 2]), "could not convert"),
     (lambda: IsotonicRegression().fit([1, 2], [1, 2]).predict([np.nan]), "NaN"),

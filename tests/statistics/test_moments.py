@@ -176,7 +176,7 @@ def test_missing_cells_are_left_out_column_by_column(matrix, w):
 
 def test_infinity_is_refused_where_cells_may_be_missing():
     for matrix in (np.array([[np.inf], [1.0]]), sparse.csr_array([[np.inf], [1.0]])):
-        with pytest.raises(ValueError, match="inf, which has no mean"):
+        with pytest.raises(ValueError, match="infinity, which has no mean"):
             moments(as_rows(matrix), missing=True)
 
 

@@ -34,7 +34,7 @@ def require_finite(X: Any, what: str, name: str, columns: list[str] | None = Non
     cure = "drop those rows or fill them in, for example with learnt.preprocessing.TableEncoder"
     if what != "X":
         cure = "give every row a weight" if what == "sample_weight" else "drop those rows"
-    raise ValueError(f"{what} contains {kind} {where}{total}, and {name} needs finite numbers; {cure}.")
+    raise ValueError(f"Input {what} contains {kind} {where}{total}, and {name} needs finite numbers; {cure}.")
 
 
 def require_finite_cells(estimator: Any, X: Any) -> None:
@@ -72,7 +72,7 @@ def _first_bad_cell(X: Any) -> tuple[str, tuple[int, ...], int]:
         here = int(np.count_nonzero(bad))
         if here and not count:
             row, *rest = np.unravel_index(int(bad.argmax()), bad.shape)
-            kind = "NaN" if np.isnan(to_numpy(block[int(row) : int(row) + 1, ...])[(0, *rest)]) else "inf"
+            kind = "NaN" if np.isnan(to_numpy(block[int(row) : int(row) + 1, ...])[(0, *rest)]) else "infinity"
             first = (start + int(row), *(int(i) for i in rest))
         count += here
     return kind, first, count

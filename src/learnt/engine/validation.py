@@ -405,7 +405,9 @@ def check_target(y: Any, kind: str, X: Any, name: str) -> Any:
             require_finite(y, "y", name)
         elif y.dtype.kind == "O" and any(map(is_missing, y)):
             row = next(i for i, v in enumerate(y) if is_missing(v))
-            raise ValueError(f"y contains NaN or None at row {row}, and {name} needs a label in every row; drop it.")
+            raise ValueError(
+                f"Input y contains NaN or None at row {row}, and {name} needs a label in every row; drop it."
+            )
         if y.dtype.kind not in "biuUS":  # integers and strings are always labels
             check_classification_targets(y)
     else:

@@ -40,7 +40,10 @@ def cholesky(H: np.ndarray, jitter: float = _JITTER) -> np.ndarray:
         if not failed and np.isfinite(factor[-1, -1]):
             return factor
         jitter *= 100.0
-    raise ValueError("The columns of X are too large to be squared in float64; rescale them.")
+    raise ValueError(
+        "Floating-point under-/overflow occurred: the columns of X are too large to be squared in float64; rescale "
+        "them."
+    )
 
 
 def keep_signs(H: np.ndarray, fall: np.ndarray, old: np.ndarray) -> np.ndarray:

@@ -27,7 +27,9 @@ def _coded(X: Any, labels: Any) -> tuple[Any, Any, int]:
     else:
         X = X.tocsr().astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
         if not np.isfinite(stored(X)).all():
-            raise ValueError("X contains NaN or infinity, and distances need finite numbers; fill or drop those rows.")
+            raise ValueError(
+                "Input X contains NaN or infinity, and distances need finite numbers; fill or drop those rows."
+            )
         names, codes = np.unique(labelling(labels, "labels"), return_inverse=True)
         k = len(names)
     if not 1 < k < X.shape[0]:

@@ -261,5 +261,7 @@ def numbers_of(x: np.ndarray, j: int, kind: str) -> np.ndarray:
         )
     if not np.isfinite(x).all():
         row = int(np.argmin(np.isfinite(x)))
-        raise ValueError(f"X contains NaN or infinity at row {row}, column {j}, which is {kind}; fill or drop it.")
+        raise ValueError(
+            f"Input X contains NaN or infinity at row {row}, column {j}, which is {kind}; fill or drop it."
+        )
     return x

@@ -231,7 +231,9 @@ def _refuse_infinite(X: Any) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         fine = bool(xp.isfinite(xp.sum(X)))
     if not fine and bool(xp.any(xp.isinf(X))):
-        raise ValueError("X contains inf, which StandardScaler cannot scale; replace infinities by NaN or by numbers.")
+        raise ValueError(
+            "Input X contains infinity, which StandardScaler cannot scale; replace infinities by NaN or by numbers."
+        )
 
 
 def _seen(weight: Any, integer_weights: bool, xp: Any) -> Any:

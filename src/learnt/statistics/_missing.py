@@ -13,7 +13,7 @@ from learnt.statistics._dense import about, dense_sums
 from learnt.statistics._record import DIAGONAL
 from learnt.statistics._sparse import column_sums_about
 
-_INFINITE = "X contains inf, which has no mean; replace infinities by NaN, which is left out."
+_INFINITE = "Input X contains infinity, which has no mean; replace infinities by NaN, which is left out."
 
 
 def sums_of_present_cells(block: Block, point: Any) -> tuple:

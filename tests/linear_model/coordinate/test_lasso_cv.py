@@ -83,7 +83,7 @@ def test_refusals():
         LassoCV().fit(X, np.c_[y, y])
     with pytest.raises(ValueError, match=r"alphas\[1\] == -1"):
         LassoCV(alphas=[1.0, -1.0]).fit(X, y)
-    with pytest.raises(ValueError, match="give alphas as numbers"):
+    with pytest.raises(ValueError, match="Please supply a grid"):
         ElasticNetCV(l1_ratio=0).fit(X, y)
     with pytest.raises(ValueError, match="enable_metadata_routing"):
         LassoCV().fit(X, y, groups=y)

@@ -343,8 +343,8 @@ def test_a_cell_that_is_not_finite_is_named(kind, fit_intercept, value, shape):
     X, y = rng.normal(size=shape), rng.normal(size=shape[0])
     y[-1] = 0.0
     X[-1, 3] = value
-    what = "NaN" if np.isnan(value) else "inf"
-    with pytest.raises(ValueError, match=rf"^X contains {what} at row {shape[0] - 1}, column 3, and {kind.__name__} "):
+    what = f"{'NaN' if np.isnan(value) else 'infinity'} at row {shape[0] - 1}, column 3"
+    with pytest.raises(ValueError, match=rf"^Input X contains {what}, and {kind.__name__} "):
         kind(fit_intercept=fit_intercept).fit(X, y)
 
 
@@ -357,7 +357,7 @@ def test_cells_that_are_not_finite_are_named_by_the_caller_s_row_and_do_not_matt
         there = w > 0
         np.testing.assert_array_equal(kind().fit(X, y, w).coef_, kind().fit(X[there], y[there], w[there]).coef_)
         X[9, 2] = np.nan
-        with pytest.raises(ValueError, match=r"^X contains NaN at row 9, column 2"):
+        with pytest.raises(ValueError, match=r"^Input X contains NaN at row 9, column 2"):
             kind().fit(X, y, w)
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn import linear_model as oracle
 
-from learnt.linear_model import ridge_regression
+from learnt.linear_model import Ridge, ridge_regression
 
 
 @pytest.mark.parametrize("solver", ["auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga"])
@@ -48,3 +48,18 @@ def test_lists_and_one_weight_for_all():
     rows, target = [[1.0], [2.0]], [3.0, 6.0]
     weighted = ridge_regression(rows, target, 5.0, sample_weight=2.0)
     np.testing.assert_allclose(weighted, ridge_regression(rows, target, 2.5), rtol=1e-14)
+
+
+@pytest.mark.parametrize("solver", ["cholesky", "svd", "lsqr", "sparse_cg", "saga"])
+def test_only_some_solvers_fit_an_intercept(solver):
+    X, y = np.array([[0.0], [1.0]]), np.array([2.0, 6.0])
+    with pytest.raises(ValueError, match="In Ridge, only 'sag' solver can directly fit the intercept"):
+        ridge_regression(X, y, 0.5, solver=solver, return_intercept=True)
+    for fits in ("auto", "sag", "qr"):
+        np.testing.assert_allclose(ridge_regression(X, y, 0.5, solver=fits, return_intercept=True)[1], 3.0)
+
+
+@pytest.mark.parametrize("solver", ["sparse_cg", "sag", "saga"])
+def test_a_synonym_keeps_its_name(solver):
+    model = Ridge(solver=solver).fit(np.eye(3), np.arange(3.0))
+    assert model.solver_ == solver

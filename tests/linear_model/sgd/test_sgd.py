@@ -163,7 +163,7 @@ def test_early_stopping_keeps_the_best_epoch():
 
 def test_stopping_and_its_warning():
     assert SGDClassifier(random_state=0).fit(X, LABEL).n_iter_ < 200
-    with pytest.warns(ConvergenceWarning, match=r"raise max_iter above 2\."):
+    with pytest.warns(ConvergenceWarning, match="Consider increasing max_iter.*in the last of 2 epochs"):
         SGDClassifier(max_iter=2, random_state=0).fit(X, LABEL)
     for seed in range(3):
         a = SGDClassifier(random_state=seed).fit(X, LABEL)

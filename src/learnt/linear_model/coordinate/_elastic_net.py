@@ -240,8 +240,8 @@ def check_parameters(estimator: Any) -> None:
         check_flag(estimator, "positive")
     if estimator.alpha == 0:
         warnings.warn(
-            f"With alpha=0, {type(estimator).__name__} has no penalty and is plain least squares; LinearRegression is "
-            "made for that.",
+            "With alpha=0, this algorithm does not converge well. You are advised to use the LinearRegression "
+            f"estimator: without a penalty {type(estimator).__name__} is plain least squares.",
             stacklevel=3,
         )
 

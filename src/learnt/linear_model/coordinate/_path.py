@@ -32,8 +32,9 @@ def penalty_grid(q: np.ndarray, weight: float, l1_ratio: float, eps: float, n: i
     """`n` penalties from the smallest at which all coefficients are 0 down to `eps` of it; q = Xᵀy."""
     if l1_ratio == 0:
         raise ValueError(
-            "Automatic alpha grid generation is not supported for l1_ratio=0, where no penalty is large enough to "
-            "leave no weights; give alphas as numbers."
+            "Automatic alpha grid generation is not supported for l1_ratio=0. Please supply a grid by providing your "
+            "estimator with the appropriate `alphas=` argument: without an absolute in the penalty none is large "
+            "enough to leave no weights."
         )
     top = max(float(q.max()), 0.0) if positive else float(np.linalg.norm(q, axis=1).max())
     largest = top / (weight * l1_ratio)
@@ -126,8 +127,8 @@ def _warn(name: str, gaps: np.ndarray, goal: float, alphas: np.ndarray, sweeps: 
     else:
         after, advice = f"{sweeps[worst]} sweeps that end in rounding", "raise tol, or bring columns to similar scales"
     warnings.warn(
-        f"Objective did not converge: {name} stopped after {after}{where} with a duality gap of "
-        f"{gaps[worst]:.3e}, where tol asks for {goal:.3e}; {advice}.",
+        f"Objective did not converge. You might want to increase the number of iterations. {name} stopped after {after}"
+        f"{where} with a duality gap of {gaps[worst]:.3e}, where tol asks for {goal:.3e}; {advice}.",
         ConvergenceWarning,
         stacklevel=5,
     )

@@ -61,7 +61,7 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
     n_iter_ : array of shape (n_targets,) or None
         Iterations of "lsqr"; 1 where "auto" solved directly; None for a direct solver asked for by name.
     solver_ : str
-        What was used in the end.
+        What was used in the end, by the name that was asked for where it is a synonym.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
             check_cells=partial(require_finite_cells, self, X) if plain else None,
         )
         record_coefficients(self, solution.coef / scale, solution.intercept, rows, is_single(y), flat=True)
-        self.solver_ = solution.solver
+        self.solver_ = self.solver if self.solver in _SYNONYMS else solution.solver
         n_targets = solution.coef.shape[1]
         if (
             solution.n_iter is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from functools import partial
 from numbers import Real
 from typing import Any
@@ -14,6 +15,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from learnt.engine.arrays import to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.finite import require_finite_cells
+from learnt.engine.matrices import Route
 from learnt.engine.params import ParameterError, check_choice, check_flag
 from learnt.engine.rows import Rows, as_rows
 from learnt.engine.rows.blocks import as_columns
@@ -120,6 +122,12 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
         plain = type(X) is np.ndarray and present is None
         X, y, w = check_fit(self, X, y, sample_weight, target="numbers", allow_nan=plain)
         rows = as_rows(X, y, w)
+        if self.gcv_mode == "svd" and rows.in_memory and rows.route is Route.SPARSE:
+            warnings.warn(
+                "The 'svd' mode is not supported for sparse X: its shape decides; leave gcv_mode alone.",
+                FutureWarning,
+                stacklevel=2,
+            )
         check_cells = partial(require_finite_cells, self, X) if plain else None
         coef, intercept = (self._fit_wide if self._is_wide(rows) else self._fit_tall)(rows, alphas, check_cells)
         record_coefficients(self, coef, intercept, rows, is_single(y), flat=True)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from learnt.linear_model.least_squares._ridge import Ridge
 
+# scikit-learn's function fits an intercept by one of its solvers only.
+_WITHOUT_INTERCEPT = ("svd", "cholesky", "lsqr", "sparse_cg", "saga", "lbfgs")
+
 
 def ridge_regression(
     X,
@@ -35,7 +38,7 @@ def ridge_regression(
     return_n_iter : bool, default=False
         Return the iterations as well, as `Ridge` has them in `n_iter_`.
     return_intercept : bool, default=False
-        Fit an intercept, and return it as well.
+        Fit an intercept, and return it as well; with solver "auto", "sag" or one that scikit-learn has not.
     verbose, random_state, check_input
         Kept for scikit-learn's signature: nothing is printed, nothing is random, and all is checked.
 
@@ -55,6 +58,11 @@ def ridge_regression(
     """
     if positive and solver not in ("auto", "lbfgs"):
         raise ValueError(f"When positive=True, only 'lbfgs' solver can be used, or 'auto'; solver is {solver!r}.")
+    if return_intercept and solver in _WITHOUT_INTERCEPT:
+        raise ValueError(
+            "In Ridge, only 'sag' solver can directly fit the intercept. Please change solver to 'sag' or set "
+            f"return_intercept=False; solver is {solver!r}, with which `Ridge` fits one."
+        )
     model = Ridge(alpha, fit_intercept=return_intercept, solver=solver, max_iter=max_iter, tol=tol, positive=positive)
     model.fit(X, y, sample_weight)
     coef = model.coef_

@@ -25,6 +25,7 @@ from learnt.engine.verbose import tell
 from learnt.erm.solvers.curved import Flat, Outcome
 from learnt.linear_model.logistic._l1 import solve_sparse
 from learnt.linear_model.logistic._loss import Target, class_totals, mistakes
+from learnt.linear_model.logistic._messages import too_few_classes, unfinished
 from learnt.linear_model.logistic._named_solvers import NAMED, solve_named
 from learnt.linear_model.logistic._problem import total
 from learnt.linear_model.logistic._strategy import Solution, Task, solve
@@ -324,8 +325,9 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
         elif solution.outcome.status == "iterations":
             far = f"about {self.optimality_:.1e} (relative)" if self.optimality_ >= 0 else "an unknown distance"
             warnings.warn(
-                f"LogisticRegression stopped after {self.n_iter_[0]} steps with its objective {far} above the minimum, "
-                f"where tol={self.tol:g} asks for {enough:.1e} at most; raise max_iter above {self.max_iter}.",
+                f"{unfinished(self.solver, self.n_iter_[0])} LogisticRegression stopped after {self.n_iter_[0]} steps "
+                f"with its objective {far} above the minimum, where tol={self.tol:g} asks for {enough:.1e} at most; "
+                f"raise max_iter above {self.max_iter}.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -373,10 +375,7 @@ def pose_classes(
     present &= table > 0
     if present.sum() < 2:
         only = ", ".join(repr(label) for label in classes[present].tolist())
-        raise ValueError(
-            f"LogisticRegression needs rows of at least 2 classes with weight, and y has only one class ({only}); "
-            "a constant needs no model, see learnt.baseline.ConstantClassifier."
-        )
+        raise too_few_classes(only)
     if not present.all():  # a class without weight is not there; its rows keep weight 0 and some other's number
         classes, counts, totals, table = classes[present], counts[present], totals[present], table[present]
         labels = None if labels is None else classes

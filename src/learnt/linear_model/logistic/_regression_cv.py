@@ -24,6 +24,7 @@ from learnt.engine.validation import check_fit
 from learnt.engine.weights import present_rows, rows_given, take_folds, take_params
 from learnt.linear_model.logistic import _cv_folds as folds_of
 from learnt.linear_model.logistic._cv_folds import Path, Settings
+from learnt.linear_model.logistic._messages import too_few_classes, unfinished
 from learnt.linear_model.logistic._regression import _SOLVERS, LogisticRegression
 
 _ROUNDING = 1e-12  # a distance from the minimum, relative to it, below which float64 sees little
@@ -231,10 +232,7 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, Estim
         table = class_weights(self.class_weight, self.classes_, totals)
         if np.count_nonzero(table * totals) < 2:
             only = ", ".join(repr(label) for label in self.classes_[table * totals > 0].tolist())
-            raise ValueError(
-                f"LogisticRegressionCV needs rows of at least 2 classes with weight, and y has only one class ({only})"
-                "; a constant needs no model, see learnt.baseline.ConstantClassifier."
-            )
+            raise too_few_classes(only)
         if self.class_weight is None:
             return w
         return table[codes] if w is None else w * table[codes]
@@ -330,9 +328,9 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, Estim
         elif worst > goal:
             fits = sum(int(np.count_nonzero(path.left > goal)) for path in paths)
             warnings.warn(
-                f"LogisticRegressionCV stopped {fits} of its fits early, the worst about {worst:.1e} (relative) above "
-                f"its minimum, where tol={self.tol:g} asks for {goal:.1e}; raise max_iter above {self.max_iter} "
-                "or leave out the largest Cs.",
+                f"{unfinished(self.solver, self.max_iter)} LogisticRegressionCV stopped {fits} of its fits early, the "
+                f"worst about {worst:.1e} (relative) above its minimum, where tol={self.tol:g} asks for {goal:.1e}; "
+                f"raise max_iter above {self.max_iter} or leave out the largest Cs.",
                 ConvergenceWarning,
                 stacklevel=4,
             )

@@ -20,7 +20,8 @@ def warn_spent(codes: Codes, limit: int, tol: float | None) -> None:
     fewest = int(codes.n_iter[codes.spent].min())
     aim = f"{limit} columns" if tol is None else f"a squared residual of {tol:g}"
     warnings.warn(
-        "Orthogonal matching pursuit ended prematurely due to linear dependence in the dictionary "
+        "Orthogonal matching pursuit ended prematurely due to linear dependence in the dictionary. The requested "
+        "precision might not have been met. It ended "
         f"for {int(codes.spent.sum())} of {len(codes.spent)} targets, after {fewest} columns, where the aim was {aim}: "
         "no other column explains more of y; ask for fewer columns (n_nonzero_coefs) or allow more error (tol).",
         RuntimeWarning,

@@ -215,8 +215,8 @@ class RANSACRegressor(MetaEstimatorMixin, RegressorMixin, MultiOutputMixin, Base
             )
         if over:
             warnings.warn(
-                "RANSAC found a valid consensus set but exited early due to skipping more iterations than `max_skips` "
-                f"({self.max_skips}); raise it.",
+                "RANSAC found a valid consensus set but exited early due to skipping more iterations than `max_skips`. "
+                f"See estimator attributes for diagnostics (n_skips*), and raise max_skips above {self.max_skips}.",
                 ConvergenceWarning,
                 stacklevel=4,
             )

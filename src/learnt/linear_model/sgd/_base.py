@@ -207,8 +207,9 @@ class StochasticDescent(progress.CallbackSupportMixin):
     def _warn(self, ends: list[End]) -> None:
         if self._get("tol") is not None and any(end.status == "budget" for end in ends):
             warnings.warn(
-                f"Maximum number of iteration reached before convergence: {type(self).__name__} was still improving by "
-                f"more than tol={self._get('tol'):g} in the last epochs; raise max_iter above {self._get('max_iter')}.",
+                "Maximum number of iteration reached before convergence. Consider increasing max_iter to improve the "
+                f"fit: {type(self).__name__} was still improving by more than tol={self._get('tol'):g} in the last of "
+                f"{self._get('max_iter')} epochs.",
                 ConvergenceWarning,
                 stacklevel=4,
             )

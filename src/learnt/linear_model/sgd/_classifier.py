@@ -68,8 +68,10 @@ class StochasticClassifier(StochasticDescent, LinearClassifier):
         self._check_parameters(partial=True)
         if self._get("class_weight") == "balanced":
             raise ValueError(
-                "class_weight 'balanced' is not supported for partial_fit, which does not see all rows; give the "
-                "weights as a dict, for example from sklearn.utils.class_weight.compute_class_weight."
+                "class_weight 'balanced' is not supported for partial_fit. In order to use 'balanced' weights, use "
+                "compute_class_weight('balanced', classes=classes, y=y). In place of y you can use a large enough "
+                "sample of the full training set target to properly estimate the class frequency distributions. Pass "
+                "the resulting weights as the class_weight parameter."
             )
         X, y, w = self._checked(X, y, sample_weight, "label", reset=first)
         if first and classes is None:
