@@ -117,11 +117,11 @@ def test_mistakes_get_one_sentence():
         (lambda: MeanShift(cluster_all="no").fit(X), "'cluster_all' parameter"),
         (
             lambda: MeanShift(bandwidth=0.1, seeds=[[90.0, 90.0]]).fit(X),
-            "No seed of MeanShift has a row within bandwidth=0.1",
+            "No point was within bandwidth=0.1",
         ),
         (
             lambda: MeanShift(bandwidth=1.0, bin_seeding=True, min_bin_freq=99).fit(X),
-            "No seed of MeanShift has a row within bandwidth=1",
+            "No point was within bandwidth=1",
         ),
         (lambda: MeanShift(seeds=[[1.0]]).fit(X), "rows of 2 finite numbers"),
         (lambda: MeanShift().fit(X[:0]), "0 sample"),

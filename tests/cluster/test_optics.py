@@ -147,13 +147,22 @@ def test_mistakes_get_one_sentence():
     for call, words in (
         (lambda: OPTICS(min_samples=1).fit(X), "'min_samples' parameter"),
         (lambda: OPTICS(min_samples=1.5).fit(X), "'min_samples' parameter"),
-        (lambda: OPTICS(min_samples=41).fit(X), "min_samples of OPTICS is 41 and X has n_samples=40 rows"),
-        (lambda: OPTICS(min_cluster_size=41).fit(X), "min_cluster_size of OPTICS is 41 and X has n_samples=40 rows"),
+        (
+            lambda: OPTICS(min_samples=41).fit(X),
+            r"min_samples must be no greater than the number of samples \(40\). Got 41",
+        ),
+        (
+            lambda: OPTICS(min_cluster_size=41).fit(X),
+            r"min_cluster_size must be no greater than the number of samples \(40\). Got 41",
+        ),
         (lambda: OPTICS(max_eps=-1).fit(X), "'max_eps' parameter"),
         (lambda: OPTICS(xi=1.2).fit(X), "'xi' parameter"),
         (lambda: OPTICS(cluster_method="best").fit(X), "'cluster_method' parameter"),
         (lambda: OPTICS(algorithm="best").fit(X), "'algorithm' parameter"),
-        (lambda: OPTICS(cluster_method="dbscan", max_eps=1.0, eps=2.0).fit(X), "up to max_eps=1 only, and eps is 2"),
+        (
+            lambda: OPTICS(cluster_method="dbscan", max_eps=1.0, eps=2.0).fit(X),
+            "Specify an epsilon smaller than 1.0. Got 2.0.",
+        ),
         (lambda: OPTICS(metric="far").fit(X), "far"),
         (lambda: OPTICS(metric="precomputed").fit(X), "must be square"),
         (lambda: OPTICS().fit(X[:0]), "0 sample"),
@@ -174,6 +183,6 @@ def test_mistakes_get_one_sentence():
         with pytest.raises(ValueError, match=words) as caught:
             call()
         assert "\n" not in str(caught.value)
-    with pytest.warns(UserWarning, match="No row of X reaches another within max_eps"):
+    with pytest.warns(UserWarning, match="All reachability values are inf.*no row reaches another"):
         labels = OPTICS(max_eps=1e-9).fit(X).labels_
     assert (labels == -1).all()

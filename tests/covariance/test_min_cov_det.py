@@ -136,7 +136,7 @@ def test_singular_rows_are_told():
     twice[:45, 1] = 0.0  # most rows in a line
     with pytest.warns(UserWarning, match="chose all lie in 1 of 2 directions.*larger support_fraction"):
         MinCovDet(random_state=0).fit(twice)
-    with pytest.raises(ValueError, match="all alike, so that their covariance is 0: give a larger"):
+    with pytest.raises(ValueError, match="is equal to 0, try to increase support_fraction"):
         MinCovDet().fit(np.r_[np.zeros(8), 1.0, 2.0][:, None])
 
 

@@ -88,10 +88,10 @@ def test_distances_graphs_and_sparse_rows_are_the_same():
 def test_pieces_are_joined_by_their_nearest_rows():
     line = np.array([0.0, 1.0, 2.0, 5.0, 6.0, 7.0, 20.0, 21.0, 22.0])[:, None]
     for table, settings in ((line, {}), (sparse.csr_array(line), {}), (abs(line - line.T), {"metric": "precomputed"})):
-        with pytest.warns(UserWarning, match="graph of neighbours is in 3 pieces"):
+        with pytest.warns(UserWarning, match="number of connected components of the neighbors graph is 3 > 1"):
             model = Isomap(n_neighbors=2, n_components=1, **settings).fit(table)
         np.testing.assert_allclose(model.dist_matrix_, abs(line - line.T), rtol=1e-12)
-    with pytest.raises(RuntimeError, match="graph of neighbours is in"):
+    with pytest.raises(RuntimeError, match="number of connected components of the neighbors graph is"):
         Isomap(n_neighbors=1, metric="precomputed").fit(kneighbors_graph(line[:6], 2, mode="distance"))
 
 
@@ -121,7 +121,7 @@ def test_single_precision_stays():
 
 def test_bad_input_is_one_sentence():
     for message, settings, X in (
-        ("n_neighbors or radius and got both", {"radius": 1.0}, S),
+        ("Both n_neighbors and radius are provided", {"radius": 1.0}, S),
         ("needs n_neighbors or radius", {"n_neighbors": None}, S),
         ("n_neighbors=5 of Isomap must be less than n_samples = 5", {}, S[:5]),
         ("'n_components' parameter of Isomap", {"n_components": 0}, S),

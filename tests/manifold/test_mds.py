@@ -114,10 +114,10 @@ def test_bad_input_is_one_sentence():
     crooked = D.copy()
     crooked[0, 1] += 1.0
     for message, call in (
-        ("are not symmetric", lambda: smacof(crooked)),
+        ("Array must be symmetric", lambda: smacof(crooked)),
         ("no square matrix", lambda: smacof(X)),
         ("init of smacof has the shape", lambda: smacof(D, init=START[:9])),
-        ("are not symmetric", lambda: ClassicalMDS(metric="precomputed").fit(crooked)),
+        ("Array must be symmetric", lambda: ClassicalMDS(metric="precomputed").fit(crooked)),
         ("square", lambda: MDS(metric="precomputed").fit(X)),
         ("got `dissimilarity` and `metric`", lambda: MDS(metric="cosine", dissimilarity="euclidean").fit(X)),
         ("'n_components' parameter of MDS", lambda: MDS(0).fit(X)),

@@ -180,12 +180,12 @@ def test_duplicates_are_no_trouble():
 
 def test_bad_input_is_one_sentence():
     for message, settings, X in (
-        ("perplexity is 20 and X has 20 rows", {"perplexity": 20}, ROWS[:20]),
-        ("more than 3 components", {"n_components": 4}, ROWS),
-        ('no rows to project where metric="precomputed"', {"metric": "precomputed"}, np.zeros((40, 40))),
-        ("no square matrix of distances", {"metric": "precomputed", "init": "random"}, ROWS),
-        ("distances below 0", {"metric": "precomputed", "init": "random"}, -np.ones((40, 40))),
-        ("distances below 0", {"metric": lambda a, b: -1.0, "perplexity": 2, "init": "random"}, ROWS[:9]),
+        (r"perplexity \(20\) must be less than n_samples \(20\)", {"perplexity": 20}, ROWS[:20]),
+        ("should be inferior to 4", {"n_components": 4}, ROWS),
+        ('init="pca" cannot be used with metric="precomputed"', {"metric": "precomputed"}, np.zeros((40, 40))),
+        ("should be a square distance matrix", {"metric": "precomputed", "init": "random"}, ROWS),
+        ("should contain positive distances", {"metric": "precomputed", "init": "random"}, -np.ones((40, 40))),
+        ("distances should be positive", {"metric": lambda a, b: -1.0, "perplexity": 2, "init": "random"}, ROWS[:9]),
         ("init has shape", {"init": np.zeros((3, 2))}, ROWS),
         ("NaN", {}, np.full((40, 2), np.nan)),
         ("scale the columns", {"init": "random"}, ROWS * 1e200),

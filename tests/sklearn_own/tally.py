@@ -114,6 +114,9 @@ def first_private_name(item):
             return value.__name__
     fixtures = [d[-1].func for name, d in item._fixtureinfo.name2fixturedefs.items() if d]
     seen = set()
+    for patch in getattr(item.function, "patchings", ()):  # of `unittest.mock.patch`, which wraps the test
+        if is_private(patch.getter()):
+            return patch.attribute
     for function in [item.function, *fixtures]:
         if found := in_function(function, seen):
             return found

@@ -197,6 +197,12 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         given = not (isinstance(self.init, str) or callable(self.init))
         if given:
             check_centers(self.init, (self.n_clusters, rows.n_features))
+        if self.algorithm == "elkan" and self.n_clusters == 1:
+            warnings.warn(
+                "algorithm='elkan' doesn't make sense for a single cluster. Using 'lloyd' instead.",
+                RuntimeWarning,
+                stacklevel=4,
+            )
         if self.n_init == "auto":
             return (
                 self._random_starts

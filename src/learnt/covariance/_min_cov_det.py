@@ -190,8 +190,8 @@ class MinCovDet(EmpiricalCovariance):
         h = int(self.raw_support_.sum())
         if h < n and not np.any(np.abs(self.raw_covariance_) > 1e-8):
             raise ValueError(
-                f"The rows that {type(self).__name__} chose are all alike, so that their covariance is 0: give a "
-                "larger support_fraction."
+                "The covariance matrix of the support data is equal to 0, try to increase support_fraction: the rows "
+                f"that {type(self).__name__} chose are all alike."
             )
         factor = consistency(h / n, d)
         self.dist_ = self.dist_ / factor

@@ -39,7 +39,7 @@ def sample(X: Any, assume_centered: bool, name: str, *, fewest: int = 1, quiet: 
         )
     if n == 1 and not quiet:
         warnings.warn(
-            f"{name} was given one row, whose covariance is 0: give it more rows.",
+            f"Only one sample available. You may want to reshape your data array: {name} finds a covariance of 0.",
             UserWarning,
             stacklevel=4,
         )

@@ -117,8 +117,8 @@ def checked_weights(W: Any, name: str) -> Any:
     W = check_symmetric(W)
     if csgraph.connected_components(W, directed=False, return_labels=False) > 1:
         warnings.warn(
-            f"The graph of {name} is in several pieces, and the first coordinates tell only these apart; connect "
-            "more rows.",
+            "Graph is not fully connected, spectral embedding may not work as expected: the first coordinates of "
+            f"{name} tell only its pieces apart; connect more rows.",
             UserWarning,
             stacklevel=4,
         )
@@ -128,7 +128,7 @@ def checked_weights(W: Any, name: str) -> Any:
 def check_solver(solver: str | None) -> str:
     """The name of the solver that is meant."""
     if solver == "amg":
-        raise ValueError("eigen_solver='amg' is not there; take 'arpack' or 'lobpcg'.")
+        raise ValueError("The eigen_solver was set to 'amg', but pyamg is not available. Take 'arpack' or 'lobpcg'.")
     return "arpack" if solver is None else solver
 
 

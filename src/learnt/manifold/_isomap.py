@@ -194,7 +194,8 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         check_choice(self, "path_method", ("auto", "FW", "D"))
         if self.n_neighbors is not None and self.radius is not None:
             raise ParameterError(
-                "Isomap takes n_neighbors or radius and got both; give n_neighbors=None with a radius."
+                f"Both n_neighbors and radius are provided. Use Isomap(radius={self.radius}, n_neighbors=None) if "
+                "intended to use radius-based neighbors."
             )
         if self.n_neighbors is None and self.radius is None:
             raise ParameterError("Isomap needs n_neighbors or radius, both are None; give one of them.")

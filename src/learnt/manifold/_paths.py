@@ -99,14 +99,14 @@ def joined_pieces(
     pieces, labels = csgraph.connected_components(graph, directed=False)
     if pieces == 1:
         return graph
-    what = f"The graph of neighbours is in {pieces} pieces"
+    what = f"The number of connected components of the neighbors graph is {pieces} > 1"
     if nearest is None:
         raise RuntimeError(
-            f"{what}, and {name} cannot join them by metric='precomputed' from a sparse graph; give more neighbours, "
+            f"{what}. {name} cannot join them by metric='precomputed' from a sparse graph; give more neighbours, "
             "or all distances in a dense matrix."
         )
     warnings.warn(
-        f"{what}, and {name} joins them by their nearest rows; more neighbours would connect the rows themselves.",
+        f"{what}. {name} joins them by their nearest rows; more neighbours would connect the rows themselves.",
         UserWarning,
         stacklevel=stacklevel,
     )

@@ -125,7 +125,7 @@ def checked_dissimilarities(D: Any) -> np.ndarray:
     try:
         return check_symmetric(D, raise_exception=True)
     except ValueError:
-        raise ValueError("Dissimilarities are not symmetric: some differ by direction; average them.") from None
+        raise ValueError("Array must be symmetric: some dissimilarities differ by direction; average them.") from None
 
 
 def smacof(

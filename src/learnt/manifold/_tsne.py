@@ -159,9 +159,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         n = X.shape[0]
         if n <= self.perplexity:
             raise ValueError(
-                f"perplexity is {self.perplexity} and X has {n} rows, so that no row has so many neighbours; lower "
-                "it or "
-                "give more rows."
+                f"perplexity ({self.perplexity}) must be less than n_samples ({n}): no row has so many neighbours."
             )
         start = self._start(X, random_state_of(self.random_state))
         P = joint(*self._neighbours(X))
@@ -196,13 +194,15 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             check_choice(self, "init", ("pca", "random"))
         if self.method == "barnes_hut" and self.n_components > 3:
             raise ParameterError(
-                "The tree of method='barnes_hut' is over a line, a plane or space: TSNE with more than 3 components "
-                "needs "
-                "method='exact'."
+                "'n_components' should be inferior to 4 for the barnes_hut algorithm as it relies on quad-tree or "
+                "oct-tree; take method='exact'."
             )
         check_metric("TSNE", self.metric)
         if self._given and isinstance(self.init, str) and self.init == "pca":
-            raise ParameterError('TSNE has no rows to project where metric="precomputed": give init="random" or a map.')
+            raise ParameterError(
+                'The parameter init="pca" cannot be used with metric="precomputed": there are no rows to project; give '
+                'init="random" or a map.'
+            )
 
     @property
     def _given(self) -> bool:
@@ -230,7 +230,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         check_metric("TSNE", metric, X)
         if self._given:
             if X.shape[0] != X.shape[1]:
-                raise ValueError(f"X has the shape {X.shape} and is no square matrix of distances; give all of them.")
+                raise ValueError(f"X should be a square distance matrix; its shape is {X.shape}.")
             if route(X) is Route.SPARSE and self.method == "exact":
                 raise TypeError(
                     "TSNE with method='exact' takes no sparse matrix of precomputed distances; use 'barnes_hut' or a "
@@ -238,14 +238,17 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
                 )
         values = stored(X)
         if self._given and values.size and values.min() < 0:
-            raise ValueError("X holds distances below 0; give TSNE distances, or rows and a metric.")
+            raise ValueError(
+                "Negative values in data passed to TSNE.fit(). With metric='precomputed', X should contain positive "
+                "distances."
+            )
         k = n - 1 if self.method == "exact" else min(n - 1, int(3.0 * self.perplexity + 1))
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The function given as metric is not one")  # an error below
             search = Search.build(X, metric, params, algorithm="auto", n_jobs=self.n_jobs)
         distances, index = search.nearest(None, k, n_jobs=self.n_jobs)
         if distances.min(initial=0.0) < 0:
-            raise ValueError("The metric gives distances below 0, which TSNE cannot use; give another.")
+            raise ValueError("All distances should be positive, the metric given is not correct.")
         with np.errstate(over="ignore"):
             squares = np.square(distances, dtype=np.float64)
         if not np.isfinite(squares).all():

@@ -226,8 +226,9 @@ def _degrees(degree: Any, bias: bool) -> tuple[int, int]:
             f"got {degree!r}."
         )
     if pair[1] == 0 and not bias:
+        what = "degree" if pair is not degree else "both min_degree and max_degree"
         raise ValueError(
-            "A degree of zero with include_bias=False would result in an empty output array; set one of them."
+            f"Setting {what} to zero and include_bias to False would result in an empty output array. Set one of them."
         )
     return int(pair[0]), int(pair[1])
 

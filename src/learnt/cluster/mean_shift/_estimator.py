@@ -108,7 +108,8 @@ class MeanShift(ClusterMixin, Estimator):
         peaks = climb(means, self._starts(points, radius), radius, self.max_iter)
         if not len(peaks.places):
             raise ValueError(
-                f"No seed of MeanShift has a row within bandwidth={radius:g}: give other seeds or a larger bandwidth."
+                f"No point was within bandwidth={radius:f} of any seed. Try a different seeding strategy or increase "
+                "the bandwidth."
             )
         self.n_iter_ = peaks.n_iter
         self.cluster_centers_ = separate(peaks, radius, self.n_jobs).astype(X.dtype, copy=False)

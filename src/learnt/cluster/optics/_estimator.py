@@ -153,8 +153,7 @@ class OPTICS(ClusterMixin, Estimator):
         eps = self.max_eps if self.eps is None else self.eps
         if self.cluster_method == "dbscan" and eps > self.max_eps:
             raise ValueError(
-                f"OPTICS compares rows up to max_eps={self.max_eps:g} only, and eps is {eps:g}: give a smaller eps "
-                "or a larger max_eps."
+                f"Specify an epsilon smaller than {self.max_eps}. Got {eps}. OPTICS compares rows up to max_eps only."
             )
         rows_of(self.min_samples, X.shape[0], "min_samples")
         if self.min_cluster_size is not None:
@@ -164,8 +163,8 @@ class OPTICS(ClusterMixin, Estimator):
         self.ordering_, self.core_distances_, self.reachability_, self.predecessor_ = found
         if np.isinf(self.reachability_).all():
             warnings.warn(
-                f"No row of X reaches another within max_eps={self.max_eps:g}, so that OPTICS calls all of them noise: "
-                "give a larger max_eps.",
+                "All reachability values are inf. Set a larger max_eps or all data will be considered outliers: no row "
+                f"reaches another within max_eps={self.max_eps:g}.",
                 UserWarning,
                 stacklevel=2,
             )

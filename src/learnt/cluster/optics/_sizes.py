@@ -25,5 +25,5 @@ def rows_of(value: Any, n: int, name: str) -> int:
     """
     rows = int(value) if value > 1 else max(2, int(value * n))
     if rows > n:
-        raise ValueError(f"{name} of OPTICS is {rows} and X has n_samples={n} rows: lower it, or give more rows.")
+        raise ValueError(f"{name} must be no greater than the number of samples ({n}). Got {rows}")
     return rows

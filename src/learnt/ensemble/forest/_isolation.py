@@ -191,7 +191,8 @@ class IsolationForest(OutlierMixin, Members, Estimator):
             size = int(size)
             if size > n:
                 warnings.warn(
-                    f"max_samples is {size} and X has {n} rows: each tree is grown on all of them.",
+                    f"max_samples ({size}) is greater than the total number of samples ({n}). max_samples will be set "
+                    "to n_samples for estimation: each tree is grown on all rows.",
                     stacklevel=3,
                 )
             size = min(size, n)

@@ -50,7 +50,7 @@ def monotone_signs(given: Any, n_features: int, names: Any, name: str) -> np.nda
     if isinstance(given, dict):
         if names is None:
             raise ValueError(
-                f"{name} was not fitted on data with feature names. Pass monotonic_cst as an array instead."
+                f"{name} was not fitted on data with feature names. Pass monotonic_cst as an integer array instead."
             )
         signs = np.zeros(n_features, dtype=np.int8)
         columns = list(names)
