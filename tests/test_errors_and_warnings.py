@@ -78,6 +78,9 @@ REFUSED = {
     "components of a tree": lambda of: of.manifold.TSNE(4, perplexity=2).fit(LINE[0]),
     "perplexity": lambda of: of.manifold.TSNE(perplexity=40).fit(LINE[0]),
     "names of constraints": lambda of: of.ensemble.HistGradientBoostingRegressor(monotonic_cst={"a": 1}).fit(*LINE),
+    "quantile": lambda of: of.dummy.DummyRegressor(strategy="quantile").fit(*LINE),
+    "one number to a kernel": lambda of: of.gaussian_process.kernels.WhiteKernel()(0.5),
+    "neighbours of a query": lambda of: of.neighbors.KNeighborsClassifier(31).fit(*CLASSES).predict(CLASSES[0]),
     "distances to oneself": lambda of: of.metrics.silhouette_score(np.ones((3, 3)), [0, 0, 1], metric="precomputed"),
 }
 

@@ -122,3 +122,34 @@ def test_a_tree_that_is_none_is_seen(change):
 def test_parameters_are_refused(change, sentence):
     with pytest.raises(ValueError, match=sentence):
         Birch(**change).fit(X)
+
+
+def test_the_tree_can_be_walked_as_in_scikit_learn():
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    ours, peer = (cls(threshold=0.2, branching_factor=5, n_clusters=None).fit(X) for cls in (Birch, theirs.Birch))
+
+    def leaves(model):
+        leaf = model.dummy_leaf_
+        while (leaf := leaf.next_leaf_) is not None:
+            assert leaf.prev_leaf_.next_leaf_ is leaf or leaf.prev_leaf_.subclusters_ == []
+            yield leaf
+
+    def depth(node):
+        return 1 + max((depth(entry.child_) for entry in node.subclusters_ if entry.child_ is not None), default=0)
+
+    def sums(node):
+        for entry in node.subclusters_:
+            if entry.child_ is not None:
+                below = sums(entry.child_)
+                assert entry.n_samples_ == below[0]
+                # Σ of at most 200 numbers of about 1, in two orders
+                np.testing.assert_allclose(entry.linear_sum_, below[1], atol=200 * 200 * np.finfo(float).eps)
+        return sum(e.n_samples_ for e in node.subclusters_), sum(e.linear_sum_ for e in node.subclusters_)
+
+    assert sums(ours.root_)[0] == 200
+    assert depth(ours.root_) == depth(peer.root_)
+    found = [entry for leaf in leaves(ours) for entry in leaf.subclusters_]
+    np.testing.assert_array_equal([entry.centroid_ for entry in found], ours.subcluster_centers_)
+    assert all(entry.radius <= ours.threshold for entry in found)
+    expected = [entry.n_samples_ for leaf in leaves(peer) for entry in leaf.subclusters_]
+    assert [entry.n_samples_ for entry in found] == expected

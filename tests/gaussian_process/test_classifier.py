@@ -71,3 +71,19 @@ def test_bad_settings_get_one_sentence(kind):
     with pytest.raises(ValueError, match=match) as caught:
         GaussianProcessClassifier(**params).fit(X, y)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_parts_by_scikit_learns_names(classes):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = np.digitize(X[:, 0], [0.0, 0.8][: classes - 1])
+    ours, peer = (cls(optimizer=None).fit(X, y).base_estimator_ for cls in (GaussianProcessClassifier, Peer))
+    parts = [(ours, peer)] if classes == 2 else zip(ours.estimators_, peer.estimators_, strict=True)
+    for mine, theirs in parts:
+        np.testing.assert_array_equal(mine.y_train_, theirs.y_train_)
+        np.testing.assert_array_equal(mine.X_train_, theirs.X_train_)
+        # Both stop Newton's method where the objective grows by less than 1e-10, half of an error in f squared.
+        np.testing.assert_allclose(mine.pi_, theirs.pi_, atol=1e-4)
+        np.testing.assert_allclose(mine.L_, theirs.L_, atol=1e-3)
+        assert mine.kernel_.get_params()["k2__length_scale"] == theirs.kernel_.get_params()["k2__length_scale"]
+    assert mine.log_marginal_likelihood_value_ == pytest.approx(theirs.log_marginal_likelihood_value_, abs=1e-6)

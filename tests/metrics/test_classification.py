@@ -278,3 +278,9 @@ def test_a_single_number_and_bytes_are_type_errors():
         metrics.accuracy_score(5, 4)
     with pytest.raises(TypeError, match="bytes"):
         metrics.accuracy_score(np.array([b"a"]), np.array([b"a"]))
+
+
+def test_a_matrix_of_two_numbers_is_one_of_labels():
+    true, pred = np.array([[2, 2], [2, 2], [1, 1], [1, 1]]), np.ones((4, 2), dtype=int)
+    for name in ("accuracy_score", "zero_one_loss", "hamming_loss"):
+        assert getattr(metrics, name)(true, pred) == getattr(oracle, name)(true, pred)

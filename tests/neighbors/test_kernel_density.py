@@ -151,3 +151,16 @@ def test_mistakes_get_one_sentence():
         with pytest.raises(ValueError, match=words) as caught:
             call()
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "metric"), [("auto", "manhattan"), ("ball_tree", "euclidean"), ("auto", "canberra")]
+)
+def test_the_tree_is_of_the_rows(algorithm, metric):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = KernelDensity(algorithm=algorithm, metric=metric).fit(X)
+    np.testing.assert_array_equal(model.tree_.data, X)
+    assert type(model.tree_).__name__ == type(Oracle(algorithm=algorithm, metric=metric).fit(X).tree_).__name__.rstrip(
+        "64"
+    )
+    np.testing.assert_array_equal(model.tree_.query(X[:5])[1].ravel(), np.arange(5))

@@ -250,32 +250,16 @@ def put_on_clusters(cluster):
     cluster.MiniBatchKMeans._init_size = property(lambda self: self._start_rows(len(self.labels_)))
 
 
-def _branch(tree, node):
-    """A node of BIRCH's tree, entries as records."""
-    entries = [
-        SimpleNamespace(
-            n_samples_=tree.size[node, s],
-            radius=np.sqrt(tree.spread[node, s] / tree.size[node, s]),
-            child_=_branch(tree, tree.child[node, s]) if tree.child[node, s] >= 0 else None,
-        )
-        for s in range(tree.filled[node])
-    ]
-    return SimpleNamespace(subclusters_=entries)
-
-
-def _leaf_list(self):
-    last = None
-    for leaf in reversed(self._get_leaves()):
-        leaf.next_leaf_ = last
-        last = leaf
-    return SimpleNamespace(next_leaf_=last)
-
-
 def put_on_birch(cls):
-    """The tree as nodes, and the list of its leaves."""
-    cls.root_ = property(lambda self: _branch(self._tree, int(self._tree.root[0])))
-    cls._get_leaves = lambda self: [_branch(self._tree, leaf) for leaf in self._tree.leaves()]
-    cls.dummy_leaf_ = property(_leaf_list)
+    """The leaves as a list."""
+
+    def leaves(self):
+        found = [self.dummy_leaf_]
+        while found[-1].next_leaf_ is not None:
+            found.append(found[-1].next_leaf_)
+        return found[1:]
+
+    cls._get_leaves = leaves
 
 
 def put_on_trees(theirs):

@@ -57,7 +57,7 @@ class ConstantNumber(MultiOutputMixin, RegressorMixin, Estimator):
             return self._given(y.shape[1])
         if self.strategy == "quantile" and self.quantile is None:
             raise ParameterError(
-                "When using strategy='quantile', you have to specify the desired quantile in the range [0, 1]."
+                "When using `strategy='quantile', you have to specify the desired quantile in the range [0, 1]."
             )
         share = np.array([0.5 if self.strategy == "median" else self.quantile], dtype=np.float64)
         return np.array([quantiles(column, weight, share)[0] for column in y.T], dtype=np.float64)

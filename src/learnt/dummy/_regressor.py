@@ -68,7 +68,7 @@ class DummyRegressor(ConstantNumber):
             return super()._best(y, weight)
         if self.strategy == "quantile" and self.quantile is None:
             raise ParameterError(
-                "When using strategy='quantile', you have to specify the desired quantile in the range [0, 1]."
+                "When using `strategy='quantile', you have to specify the desired quantile in the range [0, 1]."
             )
         share = 0.5 if self.strategy == "median" or self.quantile is None else self.quantile
         return np.array([_reached(column, weight, share) for column in y.T], dtype=np.float64)

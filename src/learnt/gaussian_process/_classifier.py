@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,8 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
         Of two classes; else the mean over the problems.
     problems_ : list of dict
         The problems of two classes: kernel, rows, labels, mode of the latent function, factor.
+    base_estimator_ : object
+        The same by scikit-learn's names: kernel_, X_train_, y_train_, pi_, W_sr_, L_; of more classes in `estimators_`.
 
     Examples
     --------
@@ -206,6 +209,27 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
             if not clone_kernel:
                 problem["kernel"] = problem["kernel"].clone_with_theta(part)
         return (np.float64(-found[0][0]), -found[0][1]) if eval_gradient else -np.mean(found)
+
+    @property
+    def base_estimator_(self) -> SimpleNamespace:
+        """The problem of two classes as scikit-learn names its parts; of more classes, one in each of `estimators_`."""
+        parts = [
+            SimpleNamespace(
+                kernel_=p["kernel"],
+                X_train_=self.X_train_[p["rows"]],
+                y_train_=p["target"],
+                classes_=self.classes_ if self.n_classes_ == 2 else np.array([0, 1]),
+                pi_=p["probability"],
+                W_sr_=p["root"],
+                L_=p["L"],
+                f_cached=p["latent"],
+                log_marginal_likelihood_value_=p["likelihood"],
+            )
+            for p in self.problems_
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        return SimpleNamespace(estimators_=parts, classes_=self.classes_, n_classes_=self.n_classes_)
 
     @property
     def kernel_(self) -> Any:

@@ -89,7 +89,7 @@ class Kernel:
             return gram(self, X, Y)
         if Y is not None:
             raise ValueError("Gradient can only be evaluated when Y is None.")
-        return gradient_tensor(self, as_rows_of_kernel(X))
+        return gradient_tensor(self, as_rows_of_kernel(X, not self.requires_vector_input))
 
     def diag(self, X: Any) -> Any:
         """k(xᵢ, xᵢ), without the rest of the matrix."""

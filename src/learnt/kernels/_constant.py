@@ -7,6 +7,7 @@ from typing import Any
 from learnt.engine.arrays import namespace
 from learnt.kernels._base import BOUNDS, Kernel, Pull, Term, require_multiple
 from learnt.kernels._differences import filled, identity
+from learnt.kernels._gram import as_rows_of_kernel
 
 
 class _Anything(Kernel):
@@ -57,6 +58,7 @@ class Constant(_Anything):
 
     def diag(self, X: Any) -> Any:
         """c for every row."""
+        X = as_rows_of_kernel(X, anything=True)
         return filled(X, X[:1], float(self.constant_value))[:, 0]
 
     def formula(self) -> str:
@@ -100,6 +102,7 @@ class White(_Anything):
 
     def diag(self, X: Any) -> Any:
         """σ² for every row."""
+        X = as_rows_of_kernel(X, anything=True)
         return filled(X, X[:1], float(self.noise_level))[:, 0]
 
     def formula(self) -> str:

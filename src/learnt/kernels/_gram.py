@@ -24,19 +24,28 @@ _FEW = 8  # columns of a product that costs less than the entries of the matrix
 _BAND, _RUNS = 256, 16  # rows at a time, and separate partial sums
 
 
-def as_rows_of_kernel(X: Any) -> Any:
-    """Rows as kernels read them: arrays of two axes, CSR matrices, and lists of anything else as they are."""
+def as_rows_of_kernel(X: Any, anything: bool = False) -> Any:
+    """Rows as kernels read them: arrays of two axes, CSR matrices, and lists of anything else as they are.
+
+    A vector is one row, but to kernels of `anything` each of its entries is one.
+    """
+    if anything and (np.isscalar(X) or X is None):
+        raise TypeError(f"Expected sequence or array-like, got {type(X)}; give one entry a row.")
     if is_foreign_array(X):
         return X
     if sparse.issparse(X):
         return X.tocsr()
     if is_numpy(X):
-        return X if X.dtype.kind not in "biuf" else native(np.atleast_2d(X))
+        return X if X.dtype.kind not in "biuf" else native(_two_axes(X, anything))
     try:
         array = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):
         return X
-    return np.atleast_2d(array)
+    return _two_axes(array, anything)
+
+
+def _two_axes(X: np.ndarray, anything: bool) -> np.ndarray:
+    return X[:, None] if anything and X.ndim == 1 else np.atleast_2d(X)
 
 
 def gram(kernel: Any, X: Any, Y: Any = None) -> Any:
@@ -47,9 +56,10 @@ def gram(kernel: Any, X: Any, Y: Any = None) -> Any:
     array([[1.    , 0.6065],
            [0.6065, 1.    ]])
     """
-    X = as_rows_of_kernel(X)
+    anything = not getattr(kernel, "requires_vector_input", True)
+    X = as_rows_of_kernel(X, anything)
     same = Y is None
-    Y = X if same else as_rows_of_kernel(Y)
+    Y = X if same else as_rows_of_kernel(Y, anything)
     n, m = length(X), length(Y)
     if not getattr(kernel, "in_blocks", False):
         return _shaped(kernel(X) if same else kernel(X, Y), n, m)

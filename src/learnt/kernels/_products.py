@@ -10,6 +10,7 @@ from learnt.engine.arrays import is_numpy, namespace
 from learnt.engine.matrices import dense
 from learnt.kernels._base import BOUNDS, Kernel, Term
 from learnt.kernels._differences import as_numbers, inner, squares
+from learnt.kernels._gram import as_rows_of_kernel
 
 
 class Linear(Kernel):
@@ -30,7 +31,7 @@ class Linear(Kernel):
 
     def diag(self, X: Any) -> Any:
         """‖x‖²."""
-        return squares(X)
+        return squares(as_rows_of_kernel(X))
 
     def formula(self) -> str:
         return "xᵀz"
@@ -63,7 +64,7 @@ class DotProduct(Kernel):
 
     def diag(self, X: Any) -> Any:
         """σ₀² + ‖x‖²."""
-        return squares(X) + float(self.sigma_0) ** 2
+        return squares(as_rows_of_kernel(X)) + float(self.sigma_0) ** 2
 
     def formula(self) -> str:
         return f"{float(self.sigma_0) ** 2:g} + xᵀz"
@@ -130,7 +131,7 @@ class Polynomial(_OfProduct):
 
     def diag(self, X: Any) -> Any:
         """(γ‖x‖² + c)^p."""
-        return (float(self.gamma) * squares(X) + float(self.coef0)) ** self.degree
+        return (float(self.gamma) * squares(as_rows_of_kernel(X)) + float(self.coef0)) ** self.degree
 
     def formula(self) -> str:
         return f"({self._named_inside()}){raised(self.degree)}"

@@ -171,13 +171,18 @@ def unknown_label(pos_label: Any, classes: np.ndarray) -> ValueError:
 
 
 def is_multilabel(y: Any) -> bool:
-    """Whether `y` is a matrix of zeros and ones with a column a label."""
+    """Whether `y` is a matrix of two whole numbers, as a rule 0 and 1, with a column a label; not 0 counts as 1."""
     if issparse(y):
-        return bool(np.isin(np.unique(y.data), (0, 1)).all()) and y.shape[1] > 1
+        return y.shape[1] > 1 and _two_whole_numbers(np.append(y.data, y.dtype.type(0)))
     if getattr(y, "ndim", None) != 2 or y.shape[1] < 2:
         return False
     y = host(y, "y")
-    return y.dtype.kind in "biuf" and bool(((y == 0) | (y == 1)).all())
+    return y.dtype.kind in "biuf" and (bool(((y == 0) | (y == 1)).all()) or _two_whole_numbers(y))
+
+
+def _two_whole_numbers(y: np.ndarray) -> bool:
+    values = np.unique(y)
+    return values.size <= 2 and bool((values == np.trunc(values)).all())
 
 
 class Targets(NamedTuple):

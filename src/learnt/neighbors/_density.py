@@ -16,6 +16,7 @@ from learnt.engine.validation import check_fit, check_predict
 from learnt.neighbors._density_kernels import KERNELS, draw, log_volume
 from learnt.neighbors._density_sums import log_sums
 from learnt.neighbors._schema import metric_rule
+from learnt.neighbors._trees import BallTree, KDTree
 
 _METRICS = tuple(name for name in METRIC_NAMES if name not in ("precomputed", "nan_euclidean"))
 
@@ -52,6 +53,8 @@ class KernelDensity(Estimator):
     ----------
     bandwidth_ : float
         The width that was used.
+    tree_ : KDTree or BallTree
+        Of the rows.
     n_features_in_ : int
 
     Examples
@@ -147,6 +150,12 @@ class KernelDensity(Estimator):
             cumulated = np.cumsum(self._weights)
             rows = np.searchsorted(cumulated, u * cumulated[-1])
         return draw(self.kernel, rng, self._fit_X[rows], self.bandwidth_)
+
+    @property
+    def tree_(self) -> BallTree | KDTree:
+        """A tree of the rows by the metric, made when it is asked for: densities come from the model's own search."""
+        kind = KDTree if self.algorithm != "ball_tree" and self.metric in KDTree.valid_metrics else BallTree
+        return kind(self._fit_X, leaf_size=self.leaf_size, metric=self.metric, **(self.metric_params or {}))
 
     def _build(self) -> Search:
         metric, params = resolve_metric(self.metric, 2, self.metric_params)

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.cluster.agglomerative._estimator import AgglomerativeClustering
+from learnt.cluster.birch._nodes import linked_nodes
 from learnt.cluster.birch._tree import CFTree, grown, is_whole, seedling
 from learnt.distances import Search, distance_function
 from learnt.engine.estimator import Estimator, Takes, Trial
@@ -57,6 +58,8 @@ class Birch(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Est
         The cluster of each.
     labels_ : array of shape (n_samples,)
         The clusters of the rows of the last `fit` or `partial_fit`.
+    root_, dummy_leaf_ : nodes
+        The tree, and what stands before its first leaf: copies, made when they are asked for.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -111,6 +114,16 @@ class Birch(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Est
         self._check_parameters()
         self._cluster()
         return self
+
+    @property
+    def root_(self) -> Any:
+        """The root of the tree, whose nodes can be walked."""
+        return linked_nodes(self._tree)[0]
+
+    @property
+    def dummy_leaf_(self) -> Any:
+        """What stands before the first leaf: `next_leaf_` leads through all of them."""
+        return linked_nodes(self._tree)[1]
 
     def _grow(self, X: Any, more: bool) -> Birch:
         self._check_parameters()
