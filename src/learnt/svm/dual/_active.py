@@ -248,7 +248,7 @@ def minimise(K, place, sign, cut, apart, upper, alpha, score, active, tol, most,
         goal = max(tol, ROUNDING * largest)
         aim = goal if active.work.wide is not None else _SINGLE * goal
         if not gap > aim or not gap < np.inf or steps >= most or stuck == _STUCK or atomic_load(stop, 0) != 0:
-            return steps, gap, not gap > goal
+            return steps, gap, gap <= goal
         most_active = max(_FEWEST, _SET_RATIO * free) // (2 if apart else 1)
         size = _choose(group, sign, upper, alpha, score, most_active, active)
         first = size

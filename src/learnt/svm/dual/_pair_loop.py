@@ -2,7 +2,7 @@
 
 The kernel matrix of all rows, class after class, is computed once, and `_active` solves the problem of a pair in the
 rows and columns of its two classes. A variable whose bound is 0 never moves, but has a score: that of a row which the
-machine has not seen.
+machine has not seen. A pair that needs steps beyond measure is left to `_solve`, which ends in any case.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from learnt.engine.interrupts import stoppable
 from learnt.engine.kernel import kernel
 from learnt.engine.threads import for_blocks
 from learnt.svm.dual._active import Entries, active_for, minimise
+from learnt.svm.dual._rows import KernelRows
+from learnt.svm.dual._solve import Dual, patience, solve
 
 _CELLS = 1 << 19  # of the kernel matrices of a block of pairs
-_BRIEF = 1 << 12  # variables of problems that take a fraction of a second
+_BRIEF = 1 << 25  # variables times the most steps of a pair: what takes a fraction of a second
 
 
 class Pairs(NamedTuple):
@@ -72,13 +74,46 @@ def solve_pairs(K: Entries, pairs: Pairs, tol: float, max_iter: int) -> Found:
     """Move α of every pair to its minimum, where no two scores that should be in order are more than `tol` apart."""
     count, total = len(pairs.first), len(pairs.alpha)
     found = Found(np.empty(total), np.empty(count, np.int64), np.empty(count), np.empty(count, np.bool_))
-    most = np.iinfo(np.int64).max if max_iter < 0 else max_iter
     largest = int((pairs.begin[1:] - pairs.begin[:-1]).max())
+    most = patience(largest) if max_iter < 0 else min(patience(largest), max_iter)
     stop = np.zeros(1, np.int64)
 
     def block(lo: int, hi: int) -> None:
         _solve_block(K, pairs, found, lo, hi, active_for(largest, K), tol, most, stop)
 
     grain = max(1, _CELLS // (largest * largest))
-    stoppable(lambda: for_blocks(block, count, grain=grain), stop, long=total > _BRIEF)
+    stoppable(lambda: for_blocks(block, count, grain=grain), stop, long=total * most > _BRIEF)
+    for p in np.flatnonzero(~found.converged):
+        if max_iter < 0 or found.steps[p] < max_iter:
+            _go_on(K, pairs, found, p, tol, max_iter)
     return found
+
+
+class _Matrix:
+    """A kernel matrix in memory, as `KernelRows` asks for its entries."""
+
+    def __init__(self, K: np.ndarray) -> None:
+        self.K = K
+
+    def rows(self, places: np.ndarray, out: np.ndarray, slots: np.ndarray) -> None:
+        out[slots] = self.K[places]
+
+    def between(self, places: np.ndarray, columns: np.ndarray, out: np.ndarray, slots: np.ndarray) -> None:
+        out[slots] = self.K[np.ix_(places, columns)]
+
+
+def _go_on(K: Entries, pairs: Pairs, found: Found, p: int, tol: float, max_iter: int) -> None:
+    """The minimum of pair p, from where it is."""
+    i, j, span = pairs.first[p], pairs.second[p], slice(pairs.begin[p], pairs.begin[p + 1])
+    place = np.r_[pairs.rows[i] : pairs.rows[i + 1], pairs.rows[j] : pairs.rows[j + 1]]
+    values = K.values[place] @ K.values[place].T if K.are_rows else K.values[np.ix_(place, place)]
+    m = len(place)
+    sign = np.where(np.arange(m) < pairs.rows[i + 1] - pairs.rows[i], 1.0, -1.0)
+    linear = np.full(m, -pairs.linear)
+    problem = Dual(np.arange(m), sign, linear, pairs.upper[span], pairs.alpha[span], pairs.by_sign)
+    rows = KernelRows(_Matrix(values), m, 16.0 * m * m, np.dtype(np.float64))
+    rest = max_iter if max_iter < 0 else max_iter - int(found.steps[p])
+    ended = solve(problem, rows, tol, rest)
+    pairs.alpha[span], found.score[span] = ended.alpha, ended.score
+    found.steps[p] += ended.steps
+    found.gap[p], found.converged[p] = ended.gap, ended.converged

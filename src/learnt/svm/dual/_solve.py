@@ -6,6 +6,9 @@ so on until no pair of scores of the whole problem is further apart than `tol`. 
 variables between their bounds: where they do not all fit in, sets undo what others did. Once the violators are few,
 all of them are in the set: what others call shrinking. Kernel rows are computed by matrix products, many at a time,
 and kept.
+
+A problem that fits in one set and needs steps beyond measure, since its bounds are large against its kernel, goes on
+from what `_interior` finds, and ends.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from learnt.engine.interrupts import check_stopped, stoppable
+from learnt.svm.dual._interior import interior
 from learnt.svm.dual._rows import KernelRows
 from learnt.svm.dual._smo import ROUNDING, smo, workspace_for
 
@@ -25,6 +29,8 @@ _STUCK = 3  # working sets one after the other in which nothing could be gained
 _INNER = 0.1  # tolerance inside a working set, as a share of the whole problem's gap
 _RENEW = 100_000  # steps after which scores are recomputed
 _CHECK_EVERY = 20_000  # steps between two evaluations of the objective, where it has a limit
+_BRIEF = 1 << 23  # variables times steps that take less than a tenth of a second
+_AFTER = 10  # times the patience with a problem, how many steps it has after the interior point
 
 
 class Unbounded(Exception):
@@ -60,9 +66,9 @@ def solve(problem: Dual, rows: KernelRows, tol: float, max_iter: int, lowest: fl
     sign, upper, row = problem.sign, problem.upper, problem.row
     group = (sign < 0).astype(np.int8) if problem.by_sign else np.zeros(len(sign), np.int8)
     alpha = problem.start.copy()
-    score = -sign * problem.linear
-    _follow(score, rows, row, sign, alpha)
+    score = _scores(problem, rows, alpha)
     most = np.iinfo(np.int64).max if max_iter < 0 else max_iter
+    trust = patience(len(sign))  # steps before the interior point
     steps, stuck, held = 0, 0, np.zeros(len(sign), bool)
     while True:
         check_stopped()
@@ -73,7 +79,7 @@ def solve(problem: Dual, rows: KernelRows, tol: float, max_iter: int, lowest: fl
         if np.isfinite(lowest) and _objective(problem, alpha, score) < lowest:
             raise Unbounded
         if not gap > goal or steps >= most or stuck == _STUCK:
-            return Solution(alpha, score, steps, gap, not gap > goal)
+            return Solution(alpha, score, steps, gap, gap <= goal)  # neither where scores are no numbers
         size = max(WORKING, min(int(_SET_RATIO * np.count_nonzero(rise & fall)), rows.most_square()))
         chosen = _working_set(size, score, group, rise, fall, tops, lows, held)
         held[:] = False
@@ -82,13 +88,19 @@ def solve(problem: Dual, rows: KernelRows, tol: float, max_iter: int, lowest: fl
         cut = len(chosen) - np.count_nonzero(group[chosen])
         K = rows.square(row[chosen])
         whole = len(chosen) == len(sign) and K.dtype == np.float64
+        if whole and steps >= trust:
+            alpha, trust = _from_inside(problem, rows, K, chosen, group, alpha, score, goal), most
+            score, most = _scores(problem, rows, alpha), min(most, steps + _AFTER * patience(len(sign)))
+            continue
         inner = score[chosen] if whole else _about_middle(score[chosen], group[chosen], tops, lows).astype(K.dtype)
         before, stop = alpha[chosen], np.zeros(1, np.int64)
         now = before.copy()
         inner_goal = goal if whole else max(_INNER * gap, 0.5 * goal)
-        budget = min(most - steps, _CHECK_EVERY if np.isfinite(lowest) else most if whole else _RENEW)
+        budget = min(most - steps, _CHECK_EVERY if np.isfinite(lowest) else _RENEW)
+        if whole:
+            budget = min(budget, max(trust - steps, 1))
         call = _inner(K, sign[chosen], cut, upper[chosen], now, inner, inner_goal, budget, stop)
-        taken, _ = stoppable(call, stop, long=len(chosen) > 256)
+        taken, _ = stoppable(call, stop, long=len(chosen) * budget > _BRIEF)
         steps += int(taken)
         # A product in single precision may differ from the scores that a working set ended with
         stuck = 0 if taken else stuck + 1
@@ -98,6 +110,32 @@ def solve(problem: Dual, rows: KernelRows, tol: float, max_iter: int, lowest: fl
         else:
             moved = now != before
             _follow(score, rows, row, sign[chosen][moved], (now - before)[moved], chosen[moved])
+
+
+def patience(variables: int) -> int:
+    """How many steps cost about as much as an interior point."""
+    return 10_000 + variables * variables // 8
+
+
+def _from_inside(problem, rows, K, chosen, group, alpha, score, tol) -> np.ndarray:
+    """What an interior point finds, or α where that is no better."""
+    sign = problem.sign[chosen]
+    sums = np.array([sign * (group[chosen] == g) for g in np.unique(group)])
+    Q, linear, upper = K * sign * sign[:, None], problem.linear[chosen], problem.upper[chosen]
+    found = interior(Q, linear, upper, sums, alpha[chosen], tol)
+    if found is None:
+        return alpha
+    better = np.empty_like(alpha)
+    better[chosen] = found
+    least = _objective(problem, alpha, score)
+    return better if _objective(problem, better, _scores(problem, rows, better)) < least else alpha
+
+
+def _scores(problem: Dual, rows: KernelRows, alpha: np.ndarray) -> np.ndarray:
+    """−s(Qα + p)."""
+    score = -problem.sign * problem.linear
+    _follow(score, rows, problem.row, problem.sign, alpha)
+    return score
 
 
 def _inner(K, sign, cut, upper, alpha, score, goal, most, stop):
