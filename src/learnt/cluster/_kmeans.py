@@ -197,7 +197,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         given = not (isinstance(self.init, str) or callable(self.init))
         if given:
             check_centers(self.init, (self.n_clusters, rows.n_features))
-        if self.algorithm == "elkan" and self.n_clusters == 1:
+        if getattr(self, "algorithm", None) == "elkan" and self.n_clusters == 1:  # MiniBatchKMeans has none
             warnings.warn(
                 "algorithm='elkan' doesn't make sense for a single cluster. Using 'lloyd' instead.",
                 RuntimeWarning,
