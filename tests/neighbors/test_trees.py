@@ -168,3 +168,49 @@ def test_auto_measures_how_many_dimensions_there_are():
             model.kneighbors(X[:40]), NearestNeighbors(algorithm="brute").fit(X).kneighbors(X[:40]), strict=True
         ):
             np.testing.assert_array_equal(a, b)
+
+
+TREES = [(KDTree, {}), (KDTree, {"metric": "chebyshev"}), (BallTree, {}), (BallTree, {"metric": "canberra"})]
+
+
+@pytest.mark.parametrize(("kind", "options"), TREES, ids=str)
+def test_arrays_of_the_nodes(kind, options):
+    """Every point lies in one leaf, and within the bounds of each node that holds it."""
+    tree = kind(T[:300], leaf_size=10, **options)
+    data, order, nodes, bounds = tree.get_arrays()
+    assert bounds.shape == (2 if kind is KDTree else 1, len(nodes), 3)
+    assert nodes.dtype.names == getattr(oracles, kind.__name__)(T[:300]).get_arrays()[2].dtype.names
+    np.testing.assert_array_equal(np.sort(order), np.arange(300))
+    leaves = nodes[nodes["is_leaf"] == 1]
+    places = np.concatenate([np.arange(a, b) for a, b in zip(leaves["idx_start"], leaves["idx_end"], strict=True)])
+    np.testing.assert_array_equal(np.sort(places), np.arange(300))
+    assert (leaves["idx_end"] - leaves["idx_start"] <= 10).all()
+    for node, at in zip(nodes, np.moveaxis(bounds, 1, 0), strict=True):
+        rows = data[order[node["idx_start"] : node["idx_end"]]]
+        if kind is KDTree:
+            assert (at[0] <= rows).all()
+            assert (rows <= at[1]).all()
+        else:
+            far = tree._search._index.distances(rows, at) if options else np.linalg.norm(rows - at, axis=1)
+            assert far.max() <= node["radius"] * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(("kind", "options"), TREES, ids=str)
+def test_queries_are_counted_after_a_reset(kind, options):
+    """Of all points a query needs its neighbours at least, and no more than there are; the counts add up."""
+    tree = kind(T, leaf_size=10, **options)
+    tree.query(Q)
+    assert tree.get_n_calls() == 0
+    assert tree.get_tree_stats() == (0, 0, 0)
+    tree.reset_n_calls()
+    tree.query(Q, k=5)
+    first, (trims, leaves, splits) = tree.get_n_calls(), tree.get_tree_stats()
+    assert 5 * len(Q) <= first < len(Q) * len(T) / 2
+    assert leaves + trims == splits + len(Q)  # each node that is opened has two below it, and each query one root
+    tree.query_radius(Q, 0.1)
+    assert tree.get_n_calls() > first
+    before = tree.get_n_calls()
+    tree.two_point_correlation(Q, [0.05, 0.1])
+    assert tree.get_n_calls() - before == before - first
+    tree.reset_n_calls()
+    assert tree.get_n_calls() == 0

@@ -6,6 +6,7 @@ BallSums           what values of the points add up to within a radius: `Search.
 Neighborhoods      the result of `within`: flat arrays, with as many entries for each query as it has neighbours
 resolve_metric, check_metric, METRIC_NAMES, SPARSE_METRIC_NAMES      resolve and validate the name of a metric
 box_tree                               the boxes of a KD-tree, for other traversals of it
+tree_nodes, visits, Visits             the nodes of a search's tree as arrays, and which of them queries must open
 chosen_algorithm                       the index that was asked for, where the points and the metric allow it
 nearest_graph                          weights of neighbours, symmetric
 dimension_sums                         intrinsic dimension from distances to neighbours
@@ -49,6 +50,7 @@ from learnt.distances.trees._index import METRICS as KD_TREE_METRICS
 from learnt.distances.trees._index import box_tree, tree_takes
 from learnt.distances.trees._metric import METRICS as BALL_TREE_METRICS
 from learnt.distances.trees._metric import metric_tree_takes
+from learnt.distances.trees._nodes import Visits, tree_nodes, visits
 
 __all__ = [
     "BALL_TREE_METRICS",
@@ -62,6 +64,7 @@ __all__ = [
     "DimensionSums",
     "Neighborhoods",
     "Search",
+    "Visits",
     "add_power",
     "box_tree",
     "center_distances",
@@ -80,5 +83,7 @@ __all__ = [
     "square_distance",
     "square_distances",
     "squared_norms",
+    "tree_nodes",
     "tree_takes",
+    "visits",
 ]

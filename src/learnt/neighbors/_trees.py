@@ -11,9 +11,12 @@ from learnt.distances import (
     KD_TREE_METRICS,
     SAME_METRICS,
     Search,
+    Visits,
     metric_tree_takes,
     resolve_metric,
+    tree_nodes,
     tree_takes,
+    visits,
 )
 from learnt.engine.finite import require_finite
 from learnt.engine.params import ParameterError
@@ -25,10 +28,14 @@ def _with_other_names(metrics: tuple[str, ...]) -> list[str]:
     return sorted({*metrics, *(name for name, other in SAME_METRICS.items() if other in metrics)})
 
 
+_NODE = np.dtype([("idx_start", np.intp), ("idx_end", np.intp), ("is_leaf", np.intp), ("radius", np.float64)])
+
+
 class PointTree:
     """Points, an index over them, and the questions that both trees answer."""
 
     _algorithm: str
+    _visits: Visits | None = None
     valid_metrics: list[str]
 
     def __init__(self, X: Any, leaf_size: int = 40, metric: Any = "minkowski", **kwargs: Any) -> None:
@@ -83,7 +90,9 @@ class PointTree:
                 f"k must be less than or equal to the number of training points, {self.data.shape[0]}, and at least 1; "
                 f"{type(self).__name__}.query got {k!r}."
             )
-        distances, index = self._search.nearest(self._queries(X), int(k))
+        Q = self._queries(X)
+        distances, index = self._search.nearest(Q, int(k))
+        self._count(Q, distances[:, -1])
         return (distances, index) if return_distance else index
 
     def query_radius(
@@ -102,6 +111,7 @@ class PointTree:
             )
         if np.isnan(radii).any():
             raise ValueError("r must not be NaN; give a distance.")
+        self._count(Q, np.broadcast_to(radii, Q.shape[:1]))
         if count_only:
             return self._search.count_within(Q, np.atleast_1d(radii)[:, None])[:, 0]
         found = self._search.arrays_within(Q, radii, nearest_first=sort_results, distances=return_distance)
@@ -117,8 +127,9 @@ class PointTree:
             raise ValueError("r must not be NaN; give distances.")
         flat = np.atleast_1d(radii).ravel()
         order = np.argsort(flat, kind="stable")
-        out = np.empty(flat.size, dtype=np.int64)
-        out[order] = self._search.count_within(self._queries(X), flat[order][None, :]).sum(axis=0)
+        out, Q = np.empty(flat.size, dtype=np.int64), self._queries(X)
+        out[order] = self._search.count_within(Q, flat[order][None, :]).sum(axis=0)
+        self._count(Q, np.full(Q.shape[0], flat.max(initial=0.0)))
         return out.reshape(np.atleast_1d(radii).shape)
 
     def kernel_density(
@@ -145,6 +156,37 @@ class PointTree:
         euclidean = isinstance(self._metric, str) and self._metric in ("euclidean", "l2")
         logs = log_sums(self._search, kernel, Q, None, float(h), euclidean) - log_volume(kernel, float(h), Q.shape[1])
         return logs if return_log else np.exp(logs)
+
+    def get_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The points, their order in the tree, its nodes, and their bounds.
+
+        A node is a record (idx_start, idx_end, is_leaf, radius) of its place in that order. Bounds are the lower and
+        the upper corners of boxes, or the centres of balls: (2 or 1, nodes, features).
+        """
+        nodes = tree_nodes(self._search)
+        table = np.empty(nodes.is_leaf.size, dtype=_NODE)
+        table["idx_start"], table["idx_end"] = nodes.starts.T
+        table["is_leaf"], table["radius"] = nodes.is_leaf, nodes.radii
+        return self.data, nodes.order, table, nodes.corners
+
+    def reset_n_calls(self) -> None:
+        """Count from now on what `get_n_calls` and `get_tree_stats` tell; until the first call nothing is counted."""
+        self._visits = Visits()
+
+    def get_n_calls(self) -> int:
+        """Distances to points that the queries since `reset_n_calls` could not do without.
+
+        Those are the points of all leaves that may hold one of a query's answers; a search looks at some more.
+        """
+        return self._visits.distances if self._visits else 0
+
+    def get_tree_stats(self) -> tuple[int, int, int]:
+        """Of the same queries, the nodes that need not be opened below those that must, and the leaves and others."""
+        return self._visits[1:] if self._visits else (0, 0, 0)
+
+    def _count(self, Q: np.ndarray, radii: np.ndarray) -> None:
+        if self._visits is not None:
+            self._visits = self._visits.with_more(visits(self._search, Q, radii))
 
     def _queries(self, X: Any) -> np.ndarray:
         name = type(self).__name__
@@ -175,6 +217,7 @@ class KDTree(PointTree):
     Attributes
     ----------
     data : array of shape (n, d)
+        `get_arrays` has the nodes too, `get_n_calls` and `get_tree_stats` what queries since `reset_n_calls` took.
 
     Examples
     --------
@@ -211,6 +254,7 @@ class BallTree(PointTree):
     Attributes
     ----------
     data : array of shape (n, d)
+        `get_arrays` has the nodes too, `get_n_calls` and `get_tree_stats` what queries since `reset_n_calls` took.
 
     Examples
     --------

@@ -7,4 +7,5 @@ _kernels     traversals for the nearest points
 _radius      traversals for all points within a radius
 _ball_sums   what values of the points add up to within a radius, whole nodes at once
 _metric      a ball tree by any metric
+_nodes       the nodes as arrays, and which of them a query has to open
 """

@@ -39,27 +39,27 @@ class MetricTree:
     def __init__(self, brute: BruteForce, leaf_size: int) -> None:
         self.T, self.leaf_size = brute.T, leaf_size
         matrix = brute.matrix()
-        self._distances: Callable[[np.ndarray, np.ndarray], np.ndarray] = lambda Q, T: brute.finish(matrix(Q, T))
+        self.distances: Callable[[np.ndarray, np.ndarray], np.ndarray] = lambda Q, T: brute.finish(matrix(Q, T))
         if not isinstance(brute.metric, str):
-            require_triangles(self._distances, self.T)
+            require_triangles(self.distances, self.T)
         self.root = self._ball(np.arange(self.T.shape[0]))
 
     def _ball(self, points: np.ndarray) -> _Ball:
         rows = self.T[points]
         center = rows.mean(axis=0, dtype=np.float64, keepdims=True)
-        far = self._distances(rows, center)[:, 0]
+        far = self.distances(rows, center)[:, 0]
         radius = float(far.max())
         if points.size <= self.leaf_size:
             return _Ball(points, center, radius, None)
-        to_one = self._distances(rows, rows[[far.argmax()]])[:, 0]
-        to_other = self._distances(rows, rows[[to_one.argmax()]])[:, 0]
+        to_one = self.distances(rows, rows[[far.argmax()]])[:, 0]
+        to_other = self.distances(rows, rows[[to_one.argmax()]])[:, 0]
         order = np.argsort(to_other - to_one, kind="stable")
         one, other = (self._ball(np.sort(points[half])) for half in np.split(order, [points.size // 2]))
         return _Ball(points, center, radius, (one, other))
 
     def _least(self, ball: _Ball, Q: np.ndarray) -> np.ndarray:
         """No point of the ball is nearer to the queries."""
-        distance = self._distances(Q, ball.center)[:, 0]
+        distance = self.distances(Q, ball.center)[:, 0]
         return distance - ball.radius - _ROUNDING * (distance + ball.radius)
 
     def nearest(self, Q: np.ndarray, k: int, consume: Consume, n_jobs: int | None) -> None:
@@ -74,7 +74,7 @@ class MetricTree:
                 if not who.size:
                     return
                 if ball.parts is None:
-                    D = self._distances(part[who], self.T[ball.points])
+                    D = self.distances(part[who], self.T[ball.points])
                     rows = np.hstack([index[who], np.broadcast_to(ball.points, D.shape)])
                     found, rows = in_order(np.hstack([best[who], D]), rows)
                     best[who], index[who] = found[:, :k], rows[:, :k]
@@ -108,7 +108,7 @@ class MetricTree:
                     for half in ball.parts:
                         visit(half, who)
                     return
-                D = self._distances(part[who], self.T[ball.points])
+                D = self.distances(part[who], self.T[ball.points])
                 query, at = np.nonzero(radii[lo:hi][who, None] >= D)
                 parts.append((who[query], ball.points[at], D[query, at]))
 
