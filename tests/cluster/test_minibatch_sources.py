@@ -36,3 +36,17 @@ def test_a_batch_has_to_be_in_memory():
 
     with pytest.raises(TypeError, match="MiniBatchKMeans needs the whole table in memory"):
         MiniBatchKMeans(2).partial_fit(da.from_array(np.eye(4), chunks=(2, 4)))
+
+
+def test_a_file_is_read_once_for_the_batches_of_an_epoch(tmp_path, monkeypatch):
+    """Besides: once for the start, and once each for the labels and the inertia."""
+    reads, read = [], tables.Table.read
+    monkeypatch.setattr(tables, "_READ_BYTES", 8 * 3 * 1000)
+    monkeypatch.setattr(tables.Table, "read", lambda table, lo, hi: reads.append(lo) or read(table, lo, hi))
+    X = np.random.default_rng(0).normal(size=(8000, 3))
+    pl.DataFrame(X, schema=list("abc")).write_parquet(tmp_path / "rows.parquet")
+    table = learnt.scan(tmp_path / "rows.parquet")
+    settings = {"batch_size": 100, "max_iter": 1, "max_no_improvement": None, "random_state": 0}
+    model = MiniBatchKMeans(3, **settings).fit(table)
+    assert model.n_steps_ == 80
+    assert max(reads.count(lo) for lo in range(0, 8000, 1000)) <= 4

@@ -8,16 +8,17 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnt.engine.arrays import is_foreign_array, is_lazy
-from learnt.engine.validation import NOT_FITTED
+from learnt.engine.validation import NOT_FITTED, described
 
 
 def row_count(estimator: Any, X: Any) -> int:
     """How many rows X has."""
     name = type(estimator).__name__
     if is_lazy(X) or is_foreign_array(X):
+        what = described(X) if is_lazy(X) else f"a {type(X).__module__.partition('.')[0]} array"
         raise TypeError(
-            f"{name} answers with NumPy arrays and X is a {type(X).__module__.partition('.')[0]} collection; "
-            "convert it first, or pass anything else with as many rows."
+            f"{name} answers with NumPy arrays and X is {what}; convert it first, or pass anything else with as many "
+            "rows."
         )
     if not hasattr(X, "shape") and hasattr(X, "__array__"):
         X = np.asarray(X)
@@ -35,7 +36,8 @@ def stand_in(estimator: Any, X: Any, y: Any) -> np.ndarray:
     n = row_count(estimator, X)
     if n == 0:
         raise ValueError(
-            f"Found array with 0 sample(s) in X while a minimum of 1 is required by {type(estimator).__name__}."
+            f"Found array with 0 sample(s) in X while a minimum of 1 is required by {type(estimator).__name__}; "
+            "give it more rows."
         )
     if type(X).__module__.partition(".")[0] == "pyarrow":
         import polars as pl

@@ -27,6 +27,7 @@ from learnt.cluster._starts import Starts, check_centers
 from learnt.cluster._sums import distance_block, inertia_sum, label_block
 from learnt.distances import nearest_center
 from learnt.engine.arrays import is_lazy, like, namespace, to_numpy
+from learnt.engine.cells import frame_matrix, is_frame
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.matrices import Route, dense, n_stored, on_host, to_device_of_as_double
@@ -36,7 +37,7 @@ from learnt.engine.random import random_state_of
 from learnt.engine.rows import Rows, as_rows, transform
 from learnt.engine.schema import FEATURES, Schema, anyof, count, flag, integers, number, real
 from learnt.engine.threads import single_blas
-from learnt.engine.validation import check_fit, check_predict, check_weights, frame_matrix, is_frame
+from learnt.engine.validation import check_fit, check_predict, check_weights
 from learnt.engine.verbose import tell
 from learnt.engine.weights import absent_rows, present_rows, rows_given, scatter_rows, take_rows
 

@@ -19,7 +19,7 @@ import numpy as np
 from learnt.cluster._sums import cluster_sums, error_block, inertia_sum, label_block
 from learnt.engine.arrays import to_numpy
 from learnt.engine.matrices import to_device_of_as_double
-from learnt.engine.rows import Rows
+from learnt.engine.rows import Rows, in_memory
 
 _SOME_CELLS = 1 << 16
 
@@ -70,11 +70,11 @@ class RowsLloyd:
     def farthest(self, centers: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The m rows with weight farthest from their centres: rows, weights, centres, squared distances."""
         state = (self._centers(centers), self._origin)
-        error = to_numpy(computed(self.rows.map(error_block, *state))).astype(np.float64)
-        weights = None if self.weights is None else to_numpy(computed(self.weights))
+        error = in_memory(self.rows.map(error_block, *state)).astype(np.float64)
+        weights = None if self.weights is None else in_memory(self.weights)
         index = farthest_rows(error, weights, m)
         X = self.rows.take(index)
-        labels = to_numpy(computed(self.rows.map(label_block, *state)))[index]
+        labels = in_memory(self.rows.map(label_block, *state))[index]
         return X, np.ones(index.size) if weights is None else weights[index], labels, error[index]
 
     def finish(self, centers: np.ndarray) -> tuple[Any, float]:
@@ -176,8 +176,3 @@ def farthest_rows(error: np.ndarray, weights: np.ndarray | None, m: int) -> np.n
     some = np.argpartition(-error, m - 1)[:m] if m < error.size else np.arange(error.size)
     some = np.flatnonzero(error >= error[some].min())  # all that tie with the last, so that order decides
     return some[np.lexsort((some, -error[some]))][:m]
-
-
-def computed(values: Any) -> Any:
-    """A Dask collection's values; anything else as it is."""
-    return values.compute() if hasattr(values, "compute") else values

@@ -19,7 +19,7 @@ from learnt.distances import center_errors, nearest_center
 from learnt.engine.estimator import Takes, Trial, Warm
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.progress import fit_loop, with_callbacks
-from learnt.engine.random import random_state_of, stream
+from learnt.engine.random import random_state_of, stream, uniforms
 from learnt.engine.rows import Rows, as_rows, in_memory
 from learnt.engine.schema import FEATURES, Schema, anyof, count, integers, number, real
 from learnt.engine.threads import for_blocks, run_tasks, single_blas
@@ -28,7 +28,9 @@ from learnt.engine.verbose import tell
 from learnt.engine.weights import present_rows, rows_given
 
 _GRAIN = 8192
-_AT_ONCE = 32  # batches
+# Of rows that are not in memory, batches of so many bytes are read at once, and at least so many batches.
+_READ_BYTES, _FEWEST_BATCHES = 1 << 27, 32
+_INDEX_NUMBERS = 4  # that finding a row takes besides its cells
 
 
 class MiniBatchKMeans(KMeans):
@@ -36,7 +38,7 @@ class MiniBatchKMeans(KMeans):
 
     A batch's rows are assigned to their nearest centres, and each centre is the mean of all rows it has had so far.
     `partial_fit` takes batches as they come. X may be an array, a SciPy matrix, a memory map, a `learnt.scan` table or
-    a Dask collection: of the last two a few dozen batches are read at once, and the model is the same.
+    a Dask collection: of the last two many batches are read at once, and the model is the same.
 
     Parameters
     ----------
@@ -253,11 +255,11 @@ class MiniBatchKMeans(KMeans):
         n = rows.n_rows
         batch = min(self.batch_size, n)
         n_steps = (self.max_iter * n) // batch
-        chances = None if w is None else np.cumsum(w)
+        chances, seed = None if w is None else np.cumsum(w), int(draw.randint(np.iinfo(np.int32).max))
         progress = Progress(n, batch, tol, self.max_no_improvement)
         self.counts_, self.n_samples_seen_ = np.zeros(self.n_clusters), 0
         with fit_loop(self, n_steps, rows.X) as loop:
-            for number_of, some in enumerate(_batches(rows, batch, n_steps, chances, draw), start=1):
+            for number_of, some in enumerate(_batches(rows, batch, n_steps, chances, seed), start=1):
                 before = centers.copy() if tol > 0 else centers
                 inertia = step(some, None, centers, self.counts_) / batch
                 self._reassigned(some, centers, draw)
@@ -297,16 +299,22 @@ class MiniBatchKMeans(KMeans):
         self.inertia_ = float(np.sum(for_blocks(some, X.shape[0], grain=_GRAIN)))
 
 
-def _batches(
-    rows: Rows, batch: int, n_steps: int, chances: np.ndarray | None, draw: np.random.RandomState
-) -> Iterator[Any]:
-    """Random batches of rows. Some are drawn at once: a file is read once for all of them."""
-    for first in range(0, n_steps, _AT_ONCE):
-        index = _drawn(draw.uniform(size=(min(_AT_ONCE, n_steps - first), batch)), rows.n_rows, chances)
+def _batches(rows: Rows, batch: int, n_steps: int, chances: np.ndarray | None, seed: int) -> Iterator[Any]:
+    """Random batches of rows, the same however many are read at once.
+
+    A file is read once for as many batches as have all its rows, or as there is room for.
+    """
+    at_once = 1
+    if not rows.on_host:
+        room = _READ_BYTES // (8 * batch * (rows.n_features + _INDEX_NUMBERS))
+        at_once = max(_FEWEST_BATCHES, min(room, rows.n_rows // batch))
+    for first in range(0, n_steps, at_once):
+        last = min(first + at_once, n_steps)
+        index = _drawn(uniforms(np.arange(first * batch, last * batch), seed), rows.n_rows, chances)
         if rows.on_host:
-            yield from (_taken(rows, some) for some in index)
+            yield _taken(rows, index)
         else:
-            yield from rows.take(index.ravel()).reshape(*index.shape, -1)
+            yield from rows.take(index).reshape(last - first, batch, -1)
 
 
 def _taken(rows: Rows, index: np.ndarray) -> Any:

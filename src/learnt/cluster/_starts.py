@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from learnt.cluster._device_seeding import lottery_of, seeds_of
-from learnt.cluster._lloyd import computed
 from learnt.cluster._seeding import farthest_first, plus_plus, random_rows
-from learnt.engine.arrays import is_lazy, to_numpy
+from learnt.engine.arrays import is_lazy
 from learnt.engine.matrices import dense, in_numpy
-from learnt.engine.rows import Rows
+from learnt.engine.rows import Rows, in_memory
 
 _SAMPLE_ROWS, _SAMPLE_PER_CENTER = 10_000, 200
 
@@ -51,7 +50,7 @@ class Starts:
         if not isinstance(self.init, str):
             return check_centers(self.init, shape)
         if self.init == "random":
-            weights = None if self.weights is None else np.asarray(to_numpy(computed(self.weights)), dtype=np.float64)
+            weights = None if self.weights is None else in_memory(self.weights).astype(np.float64)
             return self.rows.take(random_rows(self.rows.n_rows, weights, self.k, random_state))
         X, weights = self._in_memory(random_state)
         if self._lottery is None:
@@ -71,6 +70,6 @@ class Starts:
             n = self.rows.n_rows
             size = max(_SAMPLE_ROWS, _SAMPLE_PER_CENTER * self.k)
             index = np.arange(n) if n <= size else np.unique(random_state.randint(0, n, size))
-            weights = None if self.weights is None else np.asarray(computed(self.weights), dtype=np.float64)[index]
+            weights = None if self.weights is None else in_memory(self.weights)[index]
             self._sample = (self.rows.take(index), weights)
         return self._sample

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import LinAlgWarning
 
 from learnt.engine.arrays import to_numpy
-from learnt.engine.classification.class_labels import encode, in_memory_with
+from learnt.engine.classification.class_labels import encode
 from learnt.engine.matrices import Route
 from learnt.engine.params import ParameterError, check_number
 from learnt.engine.rows import Block, Rows, as_rows
@@ -36,7 +36,6 @@ class Learned(NamedTuple):
 def learn(estimator: Any, X: Any, y: Any, sample_weight: Any, scatter: str) -> Learned:
     """Check the data and take the moments of the classes; classes without weight are left out."""
     X, y, w = check_fit(estimator, X, y, sample_weight, target="label")
-    y, w = in_memory_with(X, y), in_memory_with(X, w)
     classes, codes = encode(y)
     rows, groups = as_rows(X, codes, w), of_classes(classes, codes)
     found = moments(rows, groups, scatter=scatter).to_numpy()

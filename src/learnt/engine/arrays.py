@@ -50,6 +50,11 @@ def is_dask(x: Any) -> bool:
     return type(x).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(x, "dask")
 
 
+def is_dask_array(x: Any) -> bool:
+    """Whether `x` is a Dask array: a data frame may have columns that are named as its attributes are."""
+    return is_dask(x) and type(x).__module__.startswith("dask.array")
+
+
 def namespace(*arrays: Any) -> Any:
     """The namespace that all the given arrays share (None and numbers are passed over).
 

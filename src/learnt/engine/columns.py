@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from learnt.engine.cells import is_frame
 from learnt.engine.params import ParameterError
-from learnt.engine.validation import _remember_columns, is_frame
+from learnt.engine.validation import _remember_columns
 
 
 def require_same_columns(estimator: Any, X: Any) -> None:

@@ -6,7 +6,7 @@ A sum is finite unless one of its terms is not, or it overflows; only then are t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from scipy import sparse
@@ -18,23 +18,48 @@ _CELLS = 1 << 18  # of a block of a NumPy array
 _DEVICE_CELLS = 1 << 22
 
 
+class Bad(NamedTuple):
+    """Values that are not finite: what the first is, where, and how many there are."""
+
+    kind: str
+    position: tuple[int, ...]
+    in_all: int
+
+
 def require_finite(X: Any, what: str, name: str, columns: list[str] | None = None) -> None:
     """Raise one sentence that says where the first NaN or infinity is, of an array or a CSR matrix."""
+    bad = bad_cells(X)
+    if bad is not None:
+        refuse_bad(bad, what, name, columns)
+
+
+def bad_cells(X: Any) -> Bad | None:
+    """The first NaN or infinity of an array or a CSR matrix; None where all cells are finite.
+
+    >>> bad_cells(np.array([[0.0, 1.0], [np.nan, np.inf]]))
+    Bad(kind='NaN', position=(1, 0), in_all=2)
+    """
     cells = X.data if sparse.issparse(X) else X
     if all_finite(cells):
-        return
-    kind, position, count = _first_bad_cell(cells)
-    if cells is not X:  # the row that a stored entry belongs to, and its column
-        place = position[0]
-        position = (int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place]))
+        return None
+    bad = _first_bad_cell(cells)
+    if cells is X:
+        return bad
+    place = bad.position[0]  # the row that a stored entry belongs to, and its column
+    return bad._replace(position=(int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])))
+
+
+def refuse_bad(bad: Bad, what: str, name: str, columns: list[str] | None = None) -> NoReturn:
+    """Raise one sentence about values that are not finite."""
+    position = bad.position
     where = f"at row {position[0]}"
     if len(position) > 1:
         where += f", column {columns[position[1]]!r}" if columns else f", column {position[1]}"
-    total = f" ({count} such values in all)" if count > 1 else ""
+    total = f" ({bad.in_all} such values in all)" if bad.in_all > 1 else ""
     cure = "drop those rows or fill them in, for example with learnt.preprocessing.TableEncoder"
     if what != "X":
         cure = "give every row a weight" if what == "sample_weight" else "drop those rows"
-    raise ValueError(f"Input {what} contains {kind} {where}{total}, and {name} needs finite numbers; {cure}.")
+    raise ValueError(f"Input {what} contains {bad.kind} {where}{total}, and {name} needs finite numbers; {cure}.")
 
 
 def require_finite_cells(estimator: Any, X: Any) -> None:
@@ -63,7 +88,7 @@ def _sum_or_cells(X: np.ndarray) -> bool:
         return bool(np.isfinite(np.add.reduce(X, axis=None)) or np.isfinite(X).all())
 
 
-def _first_bad_cell(X: Any) -> tuple[str, tuple[int, ...], int]:
+def _first_bad_cell(X: Any) -> Bad:
     """The first cell that is not finite, its position, and the number of such cells."""
     kind, count = "", 0
     first: tuple[int, ...] = ()
@@ -75,7 +100,7 @@ def _first_bad_cell(X: Any) -> tuple[str, tuple[int, ...], int]:
             kind = "NaN" if np.isnan(to_numpy(block[int(row) : int(row) + 1, ...])[(0, *rest)]) else "infinity"
             first = (start + int(row), *(int(i) for i in rest))
         count += here
-    return kind, first, count
+    return Bad(kind, first, count)
 
 
 def _blocks(X: Any) -> Iterator[tuple[int, Any]]:

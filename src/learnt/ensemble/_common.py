@@ -14,9 +14,10 @@ from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.utils.metadata_routing import process_routing
 
+from learnt.engine.cells import is_frame
 from learnt.engine.single import require_float32
 from learnt.engine.threads import run_tasks
-from learnt.engine.validation import is_frame, refuse_elsewhere
+from learnt.engine.validation import refuse_elsewhere
 
 T = TypeVar("T")
 _PLAIN = (bool, int, float, str, type(None), np.number)

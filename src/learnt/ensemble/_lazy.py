@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -10,15 +10,9 @@ from sklearn.metrics import accuracy_score, r2_score
 
 from learnt.engine.arrays import is_lazy
 from learnt.engine.rows import Rows, as_rows, in_memory, target_in_memory
+from learnt.engine.targets import Shape
 from learnt.engine.validation import check_fit, check_predict, check_target, check_weights
 from learnt.forestry import piece_cells
-
-
-class Shape(NamedTuple):
-    """What checks of targets and weights read of a table that is elsewhere."""
-
-    shape: tuple[int, int]
-    dtype: Any
 
 
 def check_lazy(model: Any, X: Any, y: Any, sample_weight: Any, target: str, reset: bool) -> tuple[Rows, Any, Any]:

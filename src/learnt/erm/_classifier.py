@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
 from learnt.engine import progress
-from learnt.engine.arrays import device_of, is_dask, is_foreign_array, like, namespace, to_numpy
+from learnt.engine.arrays import device_of, is_foreign_array, like, namespace, to_numpy
 from learnt.engine.classification.labels import (
     class_weights,
     classes_on_device_of,
@@ -19,6 +19,7 @@ from learnt.engine.classification.labels import (
     labels_at,
 )
 from learnt.engine.estimator import Estimator, Trial, Warm
+from learnt.engine.rows import target_in_memory
 from learnt.engine.schema import FEATURES, Schema, flag, labels, one_plane_a_class, real
 from learnt.engine.scoring import RowsClassifier
 from learnt.engine.validation import check_fit
@@ -123,7 +124,7 @@ class ERMClassifier(LinearRisk, RowsClassifier, Estimator):
         if loss.target == "number":
             raise ValueError(f"ERMClassifier predicts classes and {loss!r} is a loss of numbers; use ERMRegressor.")
         X, y, w = check_fit(self, X, y, sample_weight, target="label")
-        y, w = (part.compute() if is_dask(part) else part for part in (y, w))  # X may be large, one label a row is not
+        y, w = target_in_memory(y), target_in_memory(w)  # X may be large, one label a row is not
         self.classes_, codes = _encode(y)
         codes, w = self._weigh(codes, w)
         k = len(self.classes_)

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.params import ParameterError, check_flag
 from learnt.engine.schema import FEATURES, Check, Dims, anyof, instance, none
-from learnt.engine.validation import check_fit, check_predict, is_missing
+from learnt.engine.targets import is_missing
+from learnt.engine.validation import check_fit, check_predict
 
 SPARE: dict[str, Check] = {**FEATURES, "indicator_": anyof(none, instance(MissingIndicator, "an indicator"))}
 

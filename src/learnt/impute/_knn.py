@@ -9,8 +9,8 @@ import numpy as np
 from learnt.engine.estimator import Trial
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.schema import Dims, Schema, anyof, choice, count, flag, flags, none, real, scalar
+from learnt.engine.targets import is_missing
 from learnt.engine.threads import for_blocks
-from learnt.engine.validation import is_missing
 from learnt.impute._cells import SPARE, Imputer, fits_indicator
 from learnt.impute._nearest import Gaps, called_distances, donors_of, mean_squares, weighted_means
 

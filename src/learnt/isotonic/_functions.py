@@ -11,7 +11,8 @@ import numpy as np
 
 from learnt.engine.finite import require_finite
 from learnt.engine.params import ParameterError
-from learnt.engine.validation import check_weights, require_same_length
+from learnt.engine.targets import require_same_length
+from learnt.engine.validation import check_weights
 from learnt.statistics import nearest_monotonic
 
 _WIDTH = 1.96  # standard deviations to either side: 95 % of a normal distribution

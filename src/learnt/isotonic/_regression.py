@@ -10,10 +10,11 @@ from sklearn.base import RegressorMixin, TransformerMixin
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.cells import frame_matrix, is_frame
 from learnt.engine.estimator import Estimator, Trial
 from learnt.engine.params import check_choice
 from learnt.engine.schema import FEATURES, Dims, Schema, choice, flag, number, real
-from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, frame_matrix, is_frame, refuse_elsewhere
+from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, refuse_elsewhere
 from learnt.isotonic._functions import bounds_of, check_increasing
 from learnt.statistics import monotonic_corners
 

@@ -16,6 +16,7 @@ from sklearn import model_selection
 
 from learnt.engine.arrays import device_name, is_foreign_array, is_lazy, to_numpy
 from learnt.engine.matrices import in_numpy
+from learnt.engine.validation import described
 from learnt.model_selection._take import take
 
 
@@ -48,7 +49,7 @@ def _on_any_device(function: Callable[..., Any], gathers: bool = False) -> Calla
     def validated(estimator: Any, X: Any, y: Any = None, **options: Any) -> Any:
         if is_lazy(X):
             raise TypeError(
-                f"{name} takes rows by their numbers and X is a {type(X).__name__} that is read in blocks; "
+                f"{name} takes rows by their numbers and X is {described(X)} that is read in blocks; "
                 "fit on one file and score on another, or take a sample into memory."
             )
         if not is_foreign_array(X):

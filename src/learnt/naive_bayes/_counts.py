@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted
 from learnt.engine.arrays import namespace, to_device_of, to_numpy
 from learnt.engine.classification.class_labels import (
     encode,
-    in_memory_with,
     known_classes,
     positions,
     require_classes,
@@ -68,7 +67,6 @@ class CountsNB(JointDensityClassifier, Estimator):
         """Count; a weight of 2 counts a row twice, 0 not at all."""
         self._check_parameters()
         X, y, w = check_fit(self, X, y, sample_weight, target="label", allow_nan=self._finds_nan(X))
-        y, w = in_memory_with(X, y), in_memory_with(X, w)
         classes, codes = encode(y)
         self._prepare(X, codes, w, classes, first=True)
         weight, counts = self._sums(X, codes, w, classes)
@@ -84,7 +82,6 @@ class CountsNB(JointDensityClassifier, Estimator):
         if first:
             require_classes(classes)
         X, y, w = check_fit(self, X, y, sample_weight, target="label", allow_nan=self._finds_nan(X), reset=first)
-        y, w = in_memory_with(X, y), in_memory_with(X, w)
         known = known_classes(y, classes) if first else self.classes_
         require_same_classes(classes, known)
         codes = positions(y, known)

@@ -12,7 +12,6 @@ from learnt.engine.arrays import is_foreign_array, is_lazy, is_numpy, like, name
 from learnt.engine.classification.class_labels import (
     checked_priors,
     encode,
-    in_memory_with,
     known_classes,
     positions,
     require_classes,
@@ -99,7 +98,6 @@ class GaussianNB(JointDensityClassifier, Estimator):
         """Estimate the means and variances of each class; a weight of 2 counts a row twice, 0 not at all."""
         _require_smoothing(self.var_smoothing)
         X, y, w = check_fit(self, X, y, sample_weight, target="label")
-        y, w = in_memory_with(X, y), in_memory_with(X, w)
         classes, codes = encode(y)
         found = class_moments(X, codes, w, classes)
         if w is not None:
@@ -120,7 +118,6 @@ class GaussianNB(JointDensityClassifier, Estimator):
         if first:
             require_classes(classes)
         X, y, w = check_fit(self, X, y, sample_weight, target="label", reset=first)
-        y, w = in_memory_with(X, y), in_memory_with(X, w)
         known = known_classes(y, classes) if first else self.classes_
         require_same_classes(classes, known)
         found = class_moments(X, positions(y, known), w, known)

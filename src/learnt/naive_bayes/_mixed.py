@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.cells import is_frame
 from learnt.engine.classification.class_labels import checked_priors
 from learnt.engine.classification.labels import encode_labels
 from learnt.engine.classification.posterior import log_posterior, posterior
@@ -15,7 +16,8 @@ from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.params import ParameterError, check_number
 from learnt.engine.schema import CLASSES, Dims, Schema, choice, dictof, estimator, labels, listof, plain, real
 from learnt.engine.scoring import RowsClassifier
-from learnt.engine.validation import check_fit, check_predict, is_frame, is_missing
+from learnt.engine.targets import is_missing
+from learnt.engine.validation import check_fit, check_predict
 from learnt.naive_bayes._bernoulli import BernoulliNB
 from learnt.naive_bayes._categorical import CategoricalNB
 from learnt.naive_bayes._gaussian import GaussianNB

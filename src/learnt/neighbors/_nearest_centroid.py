@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 
 from learnt.engine.arrays import namespace, to_device_of, to_numpy
-from learnt.engine.classification.class_labels import encode, in_memory_with
+from learnt.engine.classification.class_labels import encode
 from learnt.engine.classification.posterior import ScoreClassifier, difference, label_of, log_posterior, posterior
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import dense, result_dtype, row_squares
@@ -93,7 +93,6 @@ class NearestCentroid(ScoreClassifier, Estimator):
         check_choice(self, "metric", ("euclidean", "manhattan"))
         check_number(self, "shrink_threshold", 0, open_low=True, also=(None,))
         X, y, w = check_fit(self, X, y, sample_weight, target="label")
-        y, w = in_memory_with(X, y), in_memory_with(X, w)
         if self.metric == "manhattan" and w is not None and np.ptp(w) > 0:
             raise ValueError(
                 "NearestCentroid with metric='manhattan' takes medians, which have no weights here; give none."

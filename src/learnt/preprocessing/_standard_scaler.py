@@ -11,11 +11,12 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.arrays import is_foreign_array, like, namespace, to_numpy
+from learnt.engine.cells import frame_matrix, is_frame
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.rows import ArrayRows, as_rows, transform
 from learnt.engine.rows.blocks import Block
 from learnt.engine.threads import for_blocks
-from learnt.engine.validation import check_fit, check_predict, frame_matrix, is_frame
+from learnt.engine.validation import check_fit, check_predict
 from learnt.preprocessing._scaler_schema import SCALER
 from learnt.statistics import Moments, moments
 

@@ -19,7 +19,8 @@ from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.random import first_seed
 from learnt.engine.schema import ANY_FEATURES, Check, anyof, count, none
 from learnt.engine.single import refuse_sparse_missing, require_float32
-from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, check_weights, require_same_length
+from learnt.engine.targets import require_same_length
+from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, check_weights
 from learnt.engine.weights import rows_as_given, without_absent
 from learnt.forestry import Categories, Columns, Tree, grow_in_scale, prune_by_cost, pruning_path
 from learnt.forestry.schema import categories_check

@@ -57,11 +57,6 @@ def positions(y: Any, known: Any) -> Any:
     return np.searchsorted(known_labels, y)
 
 
-def in_memory_with(X: Any, values: Any) -> Any:
-    """y or weights, in memory if X is: a lazy column that belongs to an array is read at once."""
-    return np.asarray(values.compute()) if is_lazy(values) and not is_lazy(X) else values
-
-
 def checked_priors(priors: Any, n_classes: int) -> np.ndarray:
     """Given probabilities of the classes: one each, none negative, 1 in all."""
     priors = to_numpy(priors).astype(np.float64)

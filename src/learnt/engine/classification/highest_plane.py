@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from learnt.engine.cells import FLOATS
 from learnt.engine.classification.plane_scores import ROWS, plane_scores, plane_table
 from learnt.engine.kernel import compilation_enabled, kernel
 from learnt.engine.rows.blocks import COMPILED_CELLS, block_rows, kernel_matrix, widen
 from learnt.engine.threads import for_blocks
-from learnt.engine.validation import FLOATS
 
 _FEWEST = 4096  # rows of a block, each read once: more than fit a cache, fewer calls
 

@@ -9,24 +9,18 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from learnt.engine.arrays import is_dask_array
 from learnt.engine.matrices import dense
 from learnt.engine.rows.array_rows import ArrayRows, Cells, Merge, Rows, Statistic
 from learnt.engine.rows.blocks import Block
+from learnt.engine.rows.dask_parts import NO_ROWS, Reading, as_block, known_lengths, partitions, rows_of_parts
 
 _FAN_IN = 8
 _AT_ONCE = 64  # partitions
-
-
-class Reading(NamedTuple):
-    """How a partition becomes a matrix: finite numbers of this type, or what `cells` makes of it."""
-
-    dtype: Any
-    cells: Cells | None = None
 
 
 class DaskRows(Rows):
@@ -40,11 +34,10 @@ class DaskRows(Rows):
         self._dask = dask
         self.X, self.y, self.w, self.n_jobs, self.cells = X, y, w, n_jobs, cells
         self.n_features = X.shape[1] if X.ndim == 2 else 1
-        float32 = str(getattr(X, "dtype", "")) == "float32"
+        float32 = is_dask_array(X) and X.dtype == np.float32
         self.dtype = np.dtype(np.float32 if float32 else np.float64)
         self.reference = np.empty(0, dtype=self.dtype)
-        X = self._one_column_of_chunks(X)
-        self._parts_X = _partitions(X)
+        self._parts_X = partitions(X)
         self._parts_y = self._align(y)
         self._parts_w = self._align(w)
 
@@ -54,11 +47,6 @@ class DaskRows(Rows):
         rows.y, rows.w, rows.cells = y, w, cells
         rows._parts_y, rows._parts_w = rows._align(y), rows._align(w)
         return rows
-
-    def _one_column_of_chunks(self, X: Any) -> Any:
-        if hasattr(X, "rechunk") and X.numblocks[1] > 1:
-            return X.rechunk({1: -1})
-        return X
 
     def _align(self, values: Any) -> list[Any]:
         """One piece of y or of the weights per partition of X."""
@@ -70,10 +58,14 @@ class DaskRows(Rows):
             if ends[-1] != len(values):
                 raise ValueError(f"X has {ends[-1]} rows but y or sample_weight has {len(values)}; pass equal lengths.")
             return list(np.split(values, ends[:-1]))
-        chunks = getattr(self.X, "chunks", None)
-        if chunks and hasattr(values, "rechunk") and not np.isnan(chunks[0]).any() and values.chunks[0] != chunks[0]:
-            values = values.rechunk({0: chunks[0]})
-        parts = _partitions(values)
+        lengths, theirs = known_lengths(self.X), known_lengths(values)
+        if lengths and theirs and lengths != theirs:
+            if sum(lengths) != sum(theirs):
+                raise ValueError(
+                    f"X has {sum(lengths)} rows but y or sample_weight has {sum(theirs)}; pass equal lengths."
+                )
+            values = values.rechunk({0: tuple(lengths)})
+        parts = partitions(values)
         if len(parts) != n_parts:
             raise ValueError(
                 f"X has {n_parts} partitions but y or sample_weight has {len(parts)}; repartition them alike first."
@@ -88,9 +80,10 @@ class DaskRows(Rows):
     @cached_property
     def _lengths(self) -> list[int]:
         """The number of rows of each partition."""
-        chunks = getattr(self.X, "chunks", None)
-        if chunks and not np.isnan(chunks[0]).any():
-            return [int(n) for n in chunks[0]]
+        for known in (self.X, self.y, self.w):  # of partitions that fit: reading a block compares their lengths
+            lengths = known_lengths(known)
+            if lengths and len(lengths) == len(self._parts_X):
+                return lengths
         return list(self._dask.compute(*[self._dask.delayed(len)(part) for part in self._parts_X]))
 
     def reduce(self, statistic: Statistic, merge: Merge, *state: Any) -> Any:
@@ -104,7 +97,7 @@ class DaskRows(Rows):
             sums = [delayed(merge_all)(sums[i : i + _FAN_IN], merge) for i in range(0, len(sums), _FAN_IN)]
         total = self._dask.compute(sums[0])[0]
         if total is None:
-            raise ValueError("X has 0 rows in all its partitions; at least 1 is required.")
+            raise ValueError(NO_ROWS)
         return total
 
     @property
@@ -130,20 +123,13 @@ class DaskRows(Rows):
 
     def map(self, function: Callable[..., Any], *state: Any) -> Any:
         """One entry a row, as a lazy Dask array with X's chunks."""
-        import dask.array as da
-
         probe = function(Block(np.zeros((1, self.n_features), dtype=self.dtype)), *state)
         shared = self._dask.delayed(state)
-        pieces = [
-            da.from_delayed(
-                self._dask.delayed(partition_map)(X, start, self._reading, self.n_jobs, function, shared),
-                shape=(n, *probe.shape[1:]),
-                dtype=probe.dtype,
-            )
-            for (X, _, _, start), n in zip(self._parts(), self._lengths, strict=True)
-            if n > 0
+        applied, nothing = self._dask.delayed(partition_map), probe[:0]
+        parts = [
+            applied(X, start, self._reading, self.n_jobs, function, shared, nothing) for X, _, _, start in self._parts()
         ]
-        return da.concatenate(pieces)
+        return rows_of_parts(parts, self._lengths, probe.shape[1:], probe.dtype)
 
     def take(self, index: np.ndarray) -> np.ndarray:
         delayed, starts = self._dask.delayed, np.cumsum([0, *self._lengths])
@@ -151,7 +137,7 @@ class DaskRows(Rows):
         edges = np.searchsorted(index[order], starts)
         places = [order[lo:hi] for lo, hi in pairwise(edges)]
         parts = [
-            delayed(some_rows)(X, self._reading, index[found] - start)
+            delayed(some_rows)(X, self._reading, start, index[found] - start)
             for X, start, found in zip(self._parts_X, starts, places, strict=False)
             if found.size
         ]
@@ -165,42 +151,15 @@ class DaskRows(Rows):
             block = self._dask.compute(self._dask.delayed(first_rows)(X, y, w, self._reading, n))[0]
             if block.X.shape[0]:
                 return block
-        return block
+        raise ValueError(NO_ROWS)
 
 
-def _partitions(collection: Any) -> list[Any]:
-    return list(np.ravel(collection.to_delayed()))
-
-
-def as_block(X: Any, y: Any, w: Any, reading: Reading) -> Block:
-    """One partition as arrays: finite numbers, or an error that says which are not."""
-    if reading.cells is not None:
-        X = reading.cells(X)
-    elif not sparse.issparse(X):
-        X = np.ascontiguousarray(_values(X), dtype=reading.dtype)
-        if X.ndim == 1:
-            X = X[:, None]
-        if not np.isfinite(X.sum()) and not np.isfinite(X).all():
-            row, column = (int(i[0]) for i in np.nonzero(~np.isfinite(X)))
-            raise ValueError(
-                f"A partition of X has NaN or infinity (its row {row}, column {column}); fill or drop such rows first."
-            )
-    y = None if y is None else _values(y)
-    if y is not None and len(y) != X.shape[0]:
-        raise ValueError(f"A partition of X has {X.shape[0]} rows and that of y {len(y)}; repartition them alike.")
-    return Block(X, y, None if w is None else np.asarray(_values(w), dtype=np.float64))
-
-
-def _values(x: Any) -> np.ndarray:
-    return x.to_numpy() if hasattr(x, "to_numpy") else np.asarray(x)
-
-
-def some_rows(X: Any, reading: Reading, index: np.ndarray) -> np.ndarray:
-    return dense(as_block(X, None, None, reading).X[index])
+def some_rows(X: Any, reading: Reading, start: int, index: np.ndarray) -> np.ndarray:
+    return dense(as_block(X, None, None, reading, start).X[index])
 
 
 def piece(X: Any, y: Any, w: Any, start: int, reading: Reading, function: Callable[..., Any], state: tuple) -> Any:
-    return function(as_block(X, y, w, reading)._replace(start=start), *state)
+    return function(as_block(X, y, w, reading, start), *state)
 
 
 def reduce_partition(
@@ -214,14 +173,22 @@ def reduce_partition(
     merge: Merge,
     state: tuple,
 ) -> Any:
-    block = as_block(X, y, w, reading)
+    block = as_block(X, y, w, reading, start)
     return ArrayRows(*block[:3], n_jobs, start).reduce(statistic, merge, *state) if block.X.shape[0] else None
 
 
 def partition_map(
-    X: Any, start: int, reading: Reading, n_jobs: int | None, function: Callable[..., Any], state: tuple
+    X: Any,
+    start: int,
+    reading: Reading,
+    n_jobs: int | None,
+    function: Callable[..., Any],
+    state: tuple,
+    nothing: np.ndarray,
 ) -> Any:
-    return ArrayRows(as_block(X, None, None, reading).X, n_jobs=n_jobs, start=start).map(function, *state)
+    """One entry for each row of a partition; `nothing` where it has none, which no model is asked about."""
+    block = as_block(X, None, None, reading, start)
+    return ArrayRows(block.X, n_jobs=n_jobs, start=start).map(function, *state) if block.X.shape[0] else nothing
 
 
 def first_rows(X: Any, y: Any, w: Any, reading: Reading, n: int) -> Block:
@@ -231,7 +198,8 @@ def first_rows(X: Any, y: Any, w: Any, reading: Reading, n: int) -> Block:
 
 
 def merge_all(parts: list[Any], merge: Merge) -> Any:
+    """All parts in order; None, of a partition without rows, adds nothing."""
     total = None
     for part in parts:
-        total = merge(total, part)
+        total = total if part is None else merge(total, part)
     return total

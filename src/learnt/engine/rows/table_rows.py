@@ -42,16 +42,15 @@ class TableRows(Rows):
         out = np.empty((len(index), self.n_features))
         order = np.argsort(index, kind="stable")
         wanted = index[order]
-        for lo in range(0, self.n_rows, self.read_rows):
-            hi = min(lo + self.read_rows, self.n_rows)
+        for lo, hi in self.X.ranges(self.read_rows):
             first, last = np.searchsorted(wanted, (lo, hi))
             if first < last:
                 out[order[first:last]] = self.X.matrix(lo, hi, self.cells)[wanted[first:last] - lo]
         return out
 
     def _chunks(self) -> Iterator[ArrayRows]:
-        for lo in range(0, self.n_rows, self.read_rows):
-            X, y, w, start = self._read(lo, min(lo + self.read_rows, self.n_rows))
+        for lo, hi in self.X.ranges(self.read_rows):
+            X, y, w, start = self._read(lo, hi)
             yield ArrayRows(X, y, w, self.n_jobs, start)
 
     def reduce(self, statistic: Statistic, merge: Merge, *state: Any) -> Any:
@@ -61,8 +60,8 @@ class TableRows(Rows):
         return total
 
     def pieces(self, function: Callable[..., Any], *state: Any) -> Iterator[tuple[int, Any]]:
-        for lo in range(0, self.n_rows, self.read_rows):
-            yield lo, function(self._read(lo, min(lo + self.read_rows, self.n_rows)), *state)
+        for lo, hi in self.X.ranges(self.read_rows):
+            yield lo, function(self._read(lo, hi), *state)
 
     def map(self, function: Callable[..., Any], *state: Any) -> Any:
         with single_blas():

@@ -7,7 +7,7 @@ LinearRegression().fit(table.drop("delay"), table["delay"])
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ import numpy as np
 from learnt.engine.finite import all_finite
 from learnt.engine.memory import read_bytes
 from learnt.engine.rows.blocks import Block
+from learnt.engine.rows.files import DataFile, open_file, polars_errors, unreadable
 
 _READ_BYTES = 1 << 26  # a read of 64 MiB amortises the file's own blocks and still bounds memory
 _FEWEST_BYTES = 1 << 22  # with smaller reads a large table takes too long
@@ -39,7 +40,7 @@ class Table:
 
     def __init__(
         self,
-        path: Path,
+        file: DataFile,
         columns: Sequence[str],
         n_rows: int,
         *,
@@ -47,9 +48,14 @@ class Table:
         source: Sequence[str] | None = None,
         steps: tuple[Step, ...] = (),
     ) -> None:
-        self.path, self.columns, self.n_rows, self.single = path, list(columns), n_rows, single
+        self._file, self.columns, self.n_rows, self.single = file, list(columns), n_rows, single
         self._source = self.columns if source is None else list(source)  # the columns of the file that are read
         self._steps = steps
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self._file.path
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -73,6 +79,12 @@ class Table:
         size = read_bytes(_READ_BYTES, min(_FEWEST_BYTES, row * self.n_rows), pl.thread_pool_size(), self.path.name)
         return max(256, min(self.n_rows, size // row))
 
+    def ranges(self, step: int | None = None) -> Iterator[tuple[int, int]]:
+        """The rows of every read, in order: `step` of them, as many as memory allows by default."""
+        step = self.read_rows if step is None else step
+        for lo in range(0, self.n_rows, step):
+            yield lo, min(lo + step, self.n_rows)
+
     def __len__(self) -> int:
         return self.n_rows
 
@@ -93,15 +105,15 @@ class Table:
 
     def _with(self, names: list[str], single: bool = False) -> Table:
         if not self._steps:
-            return Table(self.path, names, self.n_rows, single=single)
+            return Table(self._file, names, self.n_rows, single=single)
         places = np.array([self.columns.index(name) for name in names], dtype=np.intp)
         steps = (*self._steps, Step(_columns, (places,)))
-        return Table(self.path, names, self.n_rows, single=single, source=self._source, steps=steps)
+        return Table(self._file, names, self.n_rows, single=single, source=self._source, steps=steps)
 
     def then(self, function: Callable[..., Any], state: tuple, columns: Sequence[str]) -> Table:
         """The table of what `function(block, *state)` gives for every block: one row a row, under these names."""
         steps = (*self._steps, Step(function, state))
-        return Table(self.path, columns, self.n_rows, source=self._source, steps=steps)
+        return Table(self._file, columns, self.n_rows, source=self._source, steps=steps)
 
     def _require(self, names: Sequence[str]) -> None:
         if unknown := [name for name in names if name not in self.columns]:
@@ -109,7 +121,7 @@ class Table:
 
     def read(self, lo: int, hi: int) -> Any:
         """Rows lo…hi−1 of the file as a polars data frame."""
-        return _lazy_frame(self.path).select(self._source).slice(lo, hi - lo).collect()
+        return self._file.read(self._source, lo, hi)
 
     def numbers(self, lo: int, hi: int) -> np.ndarray:
         """Rows lo…hi−1 as finite float64 numbers, (rows, columns)."""
@@ -134,9 +146,8 @@ class Table:
     def to_numpy(self) -> np.ndarray:
         """All rows in memory."""
         out = np.empty((self.n_rows, len(self.columns)))
-        step = self.read_rows
-        for lo in range(0, self.n_rows, step):
-            out[lo : lo + step] = self.numbers(lo, min(lo + step, self.n_rows))
+        for lo, hi in self.ranges():
+            out[lo:hi] = self.numbers(lo, hi)
         return out[:, 0] if self.single else out
 
     def labels(self) -> np.ndarray:
@@ -150,34 +161,22 @@ def _columns(block: Block, places: np.ndarray) -> Any:
     return block.X[:, places]
 
 
-def _lazy_frame(path: Path) -> Any:
-    import polars as pl
-
-    return pl.scan_parquet(path) if path.suffix == ".parquet" else pl.scan_ipc(path)
-
-
 def scan(path: str | os.PathLike[str]) -> Table:
-    """Open a Parquet (`.parquet`) or Arrow (`.arrow`, `.feather`, `.ipc`) file to be read in blocks.
+    """Open a Parquet or Arrow (Feather) file, by whatever name, to be read in blocks.
 
-    The result can be passed as `X` (and a column of it as `y`) to every estimator that fits from sums over rows.
+    The result can be passed as `X` (and a column of it as `y`) to every estimator that fits from sums over rows. The
+    file has to stay as it is: a read of one that has changed since is refused.
     """
-    file = Path(path)
-    if not file.exists():
-        raise FileNotFoundError(f"There is no file {str(file)!r}; check the path.")
-    if file.suffix not in (".parquet", ".arrow", ".feather", ".ipc"):
-        raise ValueError(
-            f"{file.name} is neither Parquet nor Arrow, which can be read in blocks; "
-            "convert it once, for example with polars.scan_csv(...).sink_parquet(...)."
-        )
     import polars as pl
 
-    read_bytes(_READ_BYTES, 0, pl.thread_pool_size(), file.name)
+    file = open_file(path)
+    read_bytes(_READ_BYTES, 0, pl.thread_pool_size(), file.path.name)
     try:
-        frame = _lazy_frame(file)
+        frame = file.frame()
         columns = frame.collect_schema().names()
         n_rows = frame.select(pl.len()).collect().item()
-    except pl.exceptions.PolarsError as error:
-        raise ValueError(f"{file.name} cannot be read as a table: {str(error).splitlines()[0]}.") from error
+    except polars_errors() as error:
+        raise unreadable(file.path, error) from error
     return Table(file, columns, n_rows)
 
 

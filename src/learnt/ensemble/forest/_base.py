@@ -21,15 +21,9 @@ from learnt.engine.params import ParameterError, check_choice, check_flag, check
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of
 from learnt.engine.single import refuse_sparse_missing, require_float32
+from learnt.engine.targets import require_same_length
 from learnt.engine.threads import run_tasks, thread_count
-from learnt.engine.validation import (
-    NOT_FITTED,
-    check_fit,
-    check_predict,
-    check_same_columns,
-    refuse_elsewhere,
-    require_same_length,
-)
+from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, check_same_columns, refuse_elsewhere
 from learnt.engine.weights import RowIndex, absent_rows, rows_as_given, scatter_rows, take_rows, without_absent
 from learnt.ensemble._common import names_categories, row_count
 from learnt.ensemble.forest._growth import Grower, max_features_of

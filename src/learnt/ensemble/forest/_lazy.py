@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from learnt.engine.rows import Block, Rows, Table, as_rows, target_in_memory
-from learnt.engine.validation import check_fit, check_predict, check_weights
-from learnt.ensemble._lazy import Shape
+from learnt.engine.targets import Shape
+from learnt.engine.validation import check_fit, check_predict, check_weights, described
 from learnt.ensemble.forest._growth import BINNED_CRITERIA
 from learnt.forestry import ChosenRows, CodedTable, bin_rows, category_columns, piece_cells
 
@@ -37,7 +37,7 @@ def table_of(forest: Any, X: Any, weights: Any) -> tuple[CodedTable, ChosenRows,
     if exact or any(category_columns(forest.categorical_features, X, name).values()):
         criteria = [c for c in BINNED_CRITERIA if (c == "squared_error") != is_classifier(forest)]
         raise ValueError(
-            f"{name} reads rows in blocks only where it may bin them, and X is a {type(X).__name__}: set "
+            f"{name} reads rows in blocks only where it may bin them, and X is {described(X)}: set "
             f"splitter='binned', criterion to {' or '.join(map(repr, criteria))}, monotonic_cst=None and "
             "categorical_features=None (encode such columns first), or load X."
         )

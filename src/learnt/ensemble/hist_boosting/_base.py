@@ -11,6 +11,7 @@ from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import train_test_split
 
 from learnt.engine.arrays import is_lazy
+from learnt.engine.cells import is_frame
 from learnt.engine.columns import require_same_columns
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.progress import CallbackSupportMixin, fit_loop
@@ -23,7 +24,6 @@ from learnt.engine.validation import (
     check_same_columns,
     check_target,
     check_weights,
-    is_frame,
     refuse_elsewhere,
 )
 from learnt.engine.verbose import tell

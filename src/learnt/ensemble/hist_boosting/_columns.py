@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from learnt.engine.cells import is_frame
 from learnt.engine.params import ParameterError
-from learnt.engine.validation import is_frame
 from learnt.forestry import with_codes
 
 

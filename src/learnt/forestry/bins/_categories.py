@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from learnt.engine.cells import is_frame
 from learnt.engine.params import ParameterError
+from learnt.engine.targets import is_missing
 from learnt.engine.threads import run_tasks
-from learnt.engine.validation import is_frame, is_missing
 
 _FROM_DTYPE = "from_dtype"
 _SMALL = 1 << 16  # integers below are looked up in a table

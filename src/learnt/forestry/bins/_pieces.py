@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.arrays import is_dask
+from learnt.engine.cells import frame_matrix, is_frame
 from learnt.engine.rows import Block, Rows, Table, as_rows
 from learnt.engine.single import require_float32
-from learnt.engine.validation import frame_matrix, is_frame
 from learnt.forestry.bins._categories import (
     category_mask,
     column_cells,

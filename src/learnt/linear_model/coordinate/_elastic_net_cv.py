@@ -18,7 +18,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from learnt.engine.arrays import is_lazy
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm, takes_of
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
-from learnt.engine.rows import as_rows, in_memory, target_in_memory
+from learnt.engine.rows import as_rows, target_in_memory
 from learnt.engine.schema import Schema, number
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.engine.validation import check_fit
@@ -67,11 +67,8 @@ class PathCV(LinearPredictor, RegressorMixin, Estimator):
 
     def _fit_lazy(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Any:
         """The same of rows that are read in blocks; y and weights are in memory."""
-        w = None if sample_weight is None else in_memory(sample_weight)
-        X, y, w = check_fit(self, X, target_in_memory(y), w, target="numbers")
+        X, y, w = check_fit(self, X, target_in_memory(y), target_in_memory(sample_weight), target="numbers")
         y, n, rows = self._shaped(y), len(y), as_rows(X)
-        if rows.n_rows != n:
-            raise ValueError(f"X has {rows.n_rows} rows but y has {n}; pass equal lengths.")
         present = None if w is None or (w > 0).all() else np.flatnonzero(w)
         numbers = np.arange(n) if present is None else present
         cv, stand_in = check_cv(take_folds(self.cv, present)), np.zeros((len(numbers), 1))

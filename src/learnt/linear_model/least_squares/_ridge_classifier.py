@@ -16,7 +16,7 @@ from learnt.engine.classification.linear_classifier import LinearClassifier
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import affine, dense
 from learnt.engine.params import check_choice, check_class_weight, check_flag
-from learnt.engine.rows import Block, as_rows, in_memory, scores, target_in_memory
+from learnt.engine.rows import Block, as_rows, scores, target_in_memory
 from learnt.engine.schema import CLASSES, Check, Dims, Schema, anyof, flag, integers, none, number, real, text
 from learnt.engine.validation import check_fit, check_predict
 from learnt.engine.weights import present_rows, rows_given, take_folds, take_params, without_absent
@@ -72,8 +72,7 @@ class _RidgeLabels(LinearClassifier, ClassifierMixin, Estimator):
 
     def _encoded_lazy(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, Any]:
         """The same of rows that are read in blocks; y and weights are in memory. Rows of weight 0 have no class."""
-        w = None if sample_weight is None else in_memory(sample_weight)
-        X, y, w = check_fit(self, X, target_in_memory(y), w, target="label")
+        X, y, w = check_fit(self, X, target_in_memory(y), target_in_memory(sample_weight), target="label")
         there = np.ones(len(y), dtype=bool) if w is None else w > 0
         self.classes_, codes = encode_labels(y[there])
         self._multilabel = False

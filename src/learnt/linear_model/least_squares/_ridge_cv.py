@@ -17,7 +17,7 @@ from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.finite import require_finite_cells
 from learnt.engine.matrices import Route
 from learnt.engine.params import ParameterError, check_choice, check_flag
-from learnt.engine.rows import Rows, as_rows
+from learnt.engine.rows import Rows, as_rows, in_memory
 from learnt.engine.rows.blocks import as_columns
 from learnt.engine.schema import Schema, anyof, flag, number, real
 from learnt.engine.validation import check_fit
@@ -117,7 +117,7 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
         alphas = self._checked_alphas()
         if self.cv is not None and y is not None:
             return self._search(X, y, sample_weight, alphas, params)
-        present, n = present_rows(sample_weight, X), rows_given(sample_weight)
+        present = present_rows(sample_weight, X)
         # The sums over X will show whether all cells are finite; `check_cells` then says which are not.
         plain = type(X) is np.ndarray and present is None
         X, y, w = check_fit(self, X, y, sample_weight, target="numbers", allow_nan=plain)
@@ -132,7 +132,7 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
         coef, intercept = (self._fit_wide if self._is_wide(rows) else self._fit_tall)(rows, alphas, check_cells)
         record_coefficients(self, coef, intercept, rows, is_single(y), flat=True)
         if self.store_cv_results:
-            self.cv_results_ = with_absent_results(self, present, n)
+            self.cv_results_ = with_absent_results(self, present, rows_given(sample_weight))
         return self
 
     def _is_wide(self, rows: Rows) -> bool:
@@ -156,8 +156,8 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
 
     def _score(self, rows: Any, errors: np.ndarray, alphas: np.ndarray) -> np.ndarray:
         """(k, A): the score of every target and α from the left-out residuals."""
-        weights = None if rows.w is None else to_numpy(rows.w)
-        Y = as_columns(to_numpy(rows.y))
+        weights = None if rows.w is None else in_memory(rows.w)
+        Y = as_columns(in_memory(rows.y))
         single = is_single(rows.y)
         if self.scoring is None:
             kept = np.square(errors) if weights is None else np.square(errors) * weights[:, None, None]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from learnt.engine.matrices import affine, join, n_stored, row_by_row, take_rows
-from learnt.engine.rows import Block, Rows, as_rows, in_memory, target_in_memory
+from learnt.engine.rows import Block, Rows, as_rows, target_in_memory
 from learnt.engine.threads import run_tasks
 from learnt.engine.validation import Checked, check_fit
 from learnt.linear_model.sgd import _kernels as k
@@ -49,15 +49,11 @@ class Pieces:
 
 def check_pieces(model: Any, X: Any, y: Any, sample_weight: Any, target: str, reset: bool = True) -> Checked:
     """What `check_fit` gives, y and weights in memory; X is a matrix where it is one piece, and otherwise `Pieces`."""
-    w = None if sample_weight is None else in_memory(sample_weight)
-    X, y, w = check_fit(model, X, target_in_memory(y), w, target=target, reset=reset)
+    X, y, w = check_fit(model, X, target_in_memory(y), target_in_memory(sample_weight), target=target, reset=reset)
     pieces = Pieces(as_rows(X))
     n = pieces.shape[0]
     if n == 0:
         raise ValueError(f"X has 0 rows in all its pieces, and {type(model).__name__} needs at least 1.")
-    for name, values in (("y", y), ("sample_weight", w)):
-        if values is not None and len(values) != n:
-            raise ValueError(f"X has {n} rows but {name} has {len(values)}; pass equal lengths.")
     _, first = next(iter(pieces))
     if first.shape[0] < n:
         return Checked(pieces, y, w)
