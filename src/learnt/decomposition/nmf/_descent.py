@@ -10,19 +10,24 @@ take most of the time, so that each is followed by several sweeps.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from learnt.decomposition.nmf import _kernels
+from learnt.engine.matrices import double, stored
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import Block, as_rows, in_memory
 from learnt.engine.threads import for_blocks
 
 SWEEPS = 6  # for each product with X, which takes as long as some twenty
 _GRAIN = 4096
+_NOTHING = 1e-13  # of ½ ‖X‖²: X is known to six digits then
+_WINDOW = 6  # iterations that tell how many are still worth it
 
 
 class Penalties(NamedTuple):
@@ -63,20 +68,24 @@ def coordinate_descent(
     sweeps: int = SWEEPS,
     step: Callable[[float], bool] = lambda violation: False,
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """W, H and the iterations until the projected gradient is `tol` of what it was at first; W is changed in place."""
+    """W, H and the iterations until others would lower the objective by at most `tol` of it; W is changed in place."""
     W, Ht = np.ascontiguousarray(W), np.ascontiguousarray(H.T)
     order = _orders(W.shape[1], shuffle, random_state)
     rows = as_rows(X)
+    zero = rows.sum(half_square)[0]  # the objective of W = 0
 
-    def update() -> tuple[float, float]:
+    def update() -> Progress:
         gram = _plus_diagonal(Ht.T @ Ht, penalties.l2_W)
-        violation, size, pieces, cross, square = rows.sum(row_updates, W, Ht, gram, penalties.l1_W, order(), sweeps)
+        change, size, pieces, cross, square = rows.sum(row_updates, W, Ht, gram, penalties.l1_W, order(), sweeps)
         pieces.put(W)
         cross = np.ascontiguousarray((cross - penalties.l1_H).T, dtype=W.dtype)
         square = _plus_diagonal(square, penalties.l2_H).astype(W.dtype, copy=False)
-        return violation + _updated(Ht, square, cross, order(), sweeps), _rounding(W, size + _size(cross))
+        change = change + _updated(Ht, square, cross, order(), sweeps)
+        price = penalties.l1_W * float(W.sum()) + penalties.l2_W / 2 * float(np.vdot(W, W))
+        left = zero + _objective(Ht, square, cross) + price
+        return Progress(change[0], _rounding(W, size + _size(cross)), change[1], left)
 
-    return W, Ht.T, _iterations(update, tol, max_iter, step)
+    return W, Ht.T, _iterations(update, _NOTHING * zero, tol, max_iter, step)
 
 
 def weights_of(
@@ -95,22 +104,65 @@ def weights_of(
     Ht = np.ascontiguousarray(H.T)
     order = _orders(W.shape[1], shuffle, random_state)
     gram = _plus_diagonal(Ht.T @ Ht, penalties.l2_W)
-    cross = in_memory(as_rows(X).map(products, Ht, penalties.l1_W))
+    rows = as_rows(X)
+    zero, cross = rows.sum(half_square)[0], in_memory(rows.map(products, Ht, penalties.l1_W))
     rounding = _rounding(W, _size(cross))
-    return W, H, _iterations(lambda: (_updated(W, gram, cross, order(), 1), rounding), tol, max_iter, step)
+
+    def update() -> Progress:
+        violation, decrease = _updated(W, gram, cross, order(), 1)
+        return Progress(violation, rounding, decrease, zero + _objective(W, gram, cross))
+
+    return W, H, _iterations(update, 0.0, tol, max_iter, step)
+
+
+class Progress(NamedTuple):
+    """What an iteration found and did."""
+
+    violation: float  # Σ |projected gradient|
+    rounding: float  # what rounding leaves of that
+    decrease: float  # of the objective
+    left: float  # of the objective
 
 
 def _iterations(
-    update: Callable[[], tuple[float, float]], tol: float, max_iter: int, step: Callable[[float], bool]
+    update: Callable[[], Progress], rounding: float, tol: float, max_iter: int, step: Callable[[float], bool]
 ) -> int:
-    """How many updates it took until the violation was `tol` of the first, or no more than its rounding."""
+    """How many updates it took until the gradient was `tol` of the first, and others would hardly lower the objective.
+
+    The gradient alone is no measure: it is large where a unit is small, and at first, in a far start. What is to come
+    is measured by what is left, of which it may be the share `tol` (or, being nothing but `rounding`, any).
+    """
+    decreases: list[float] = []
     first = 0.0
-    for n_iter in range(1, max_iter + 1):
-        violation, rounding = update()
-        first = violation if n_iter == 1 else first
-        if step(violation / (first or 1.0)) or violation <= rounding or violation / first <= tol:
+    for _ in range(max_iter):
+        now = update()
+        first = first or now.violation
+        decreases.append(now.decrease)
+        still = _to_come(decreases[-_WINDOW:], rounding)
+        done = now.violation <= tol * first and still <= max(tol * now.left, rounding)
+        if step(now.left) or done or now.violation <= now.rounding:
             break
-    return n_iter
+    return len(decreases)
+
+
+def _to_come(recent: list[float], rounding: float) -> float:
+    """What further iterations would take off: a geometric series, if they shrink as slowly as the slowest recent one.
+
+    >>> _to_come([8.0, 4.0, 2.0, 1.0, 0.5, 0.25], 0.0)
+    0.25
+    """
+    if len(recent) < _WINDOW:
+        return math.inf
+    if 1000 * max(recent) <= rounding:
+        return 0.0
+    ratio = max(after / before if before > 0 else 0.0 for before, after in pairwise(recent))
+    return recent[-1] * ratio / (1.0 - ratio) if ratio < 1 else math.inf
+
+
+def _objective(A: np.ndarray, gram: np.ndarray, cross: np.ndarray) -> float:
+    """Σ ½ a G aᵀ − a·c over the rows of A."""
+    A = A.astype(np.float64, copy=False)
+    return float(np.vdot(A.T @ A, gram) / 2 - np.vdot(A, cross))
 
 
 def _orders(k: int, shuffle: bool, random_state: Any) -> Callable[[], np.ndarray]:
@@ -128,8 +180,14 @@ def _size(cross: np.ndarray) -> float:
 
 
 def _rounding(W: np.ndarray, size: float) -> float:
-    """What rounding leaves of a violation whose products have this size."""
+    """What rounding leaves of a sum whose products have this size."""
     return W.shape[1] * float(np.finfo(W.dtype).eps) * size
+
+
+def half_square(block: Block) -> tuple[float]:
+    """½ ‖X‖² of a block of rows."""
+    X = double(stored(block.X))
+    return (float(np.vdot(X, X)) / 2,)
 
 
 def products(block: Block, Ht: np.ndarray, l1: float) -> np.ndarray:
@@ -151,19 +209,19 @@ def row_updates(
     if not mine.flags.writeable:  # read-only when sent to another process
         mine = mine.copy()
     cross = products(block, Ht, l1)
-    violation = _kernels.descend(mine, gram, cross, order, sweeps)
+    change = np.array(_kernels.descend(mine, gram, cross, order, sweeps))
     # XᵀW is summed as WᵀX, which reads the rows in memory order.
     across = np.ascontiguousarray(mine.T)
     pieces = Pieces(((block.start, mine),))
-    return violation, _size(cross), pieces, np.asarray(across @ block.X), across @ mine
+    return change, _size(cross), pieces, np.asarray(across @ block.X), across @ mine
 
 
-def _updated(A: np.ndarray, gram: np.ndarray, cross: np.ndarray, order: np.ndarray, sweeps: int) -> float:
-    """Update the rows of A, by all threads; their violation."""
+def _updated(A: np.ndarray, gram: np.ndarray, cross: np.ndarray, order: np.ndarray, sweeps: int) -> np.ndarray:
+    """Update the rows of A, by all threads; their violation, and the decrease."""
     return sum(for_blocks(partial(_updated_part, A, gram, cross, order, sweeps), len(A), grain=_GRAIN))
 
 
 def _updated_part(
     A: np.ndarray, gram: np.ndarray, cross: np.ndarray, order: np.ndarray, sweeps: int, lo: int, hi: int
-) -> float:
-    return _kernels.descend(A[lo:hi], gram, cross[lo:hi], order, sweeps)
+) -> np.ndarray:
+    return np.array(_kernels.descend(A[lo:hi], gram, cross[lo:hi], order, sweeps))

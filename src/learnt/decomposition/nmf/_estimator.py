@@ -47,8 +47,9 @@ class NMF(Factorisation):
     beta_loss : {"frobenius", "kullback-leibler", "itakura-saito"} or float, default="frobenius"
         The divergence; with 0 or less X must have no zeros.
     tol : float, default=1e-4
-        "cd": stop when the projected gradient is this share of what it was at first. "mu": when ten iterations lower
-        the error by less than this share of what it was.
+        "cd": stop when the projected gradient is this share of what it was at first, and further iterations would, by
+        how fast it falls, take no more than this share off the objective. "mu": when ten iterations lower the error by
+        less than this share of what it was.
     max_iter : int, default=200
     random_state : int, RandomState, Generator or None
         Of the start, and of `shuffle`.

@@ -14,12 +14,12 @@ def descend(W, gram, cross, order, sweeps):
     """Sweep over the coordinates of each row of W towards the least of ½ w G wᵀ − w·c, w ≥ 0; in place.
 
     `gram` is G (k × k), `cross` has a row c for each row of W. Gives Σ |projected gradient| of the first
-    sweep, which is 0 at the optimum.
+    sweep, which is 0 at the optimum, and by how much all sweeps lowered the sum.
     """
     n, k = W.shape
     w, c = np.zeros((k, LANES), W.dtype), np.zeros((k, LANES), W.dtype)
-    slope, violation = np.zeros(LANES, W.dtype), np.zeros(LANES, W.dtype)
-    found = 0.0
+    slope, violation, gain = np.zeros(LANES, W.dtype), np.zeros(LANES, W.dtype), np.zeros(LANES)
+    found, gained = 0.0, 0.0
     for start in range(0, n, LANES):
         m = min(LANES, n - start)
         if m < LANES:
@@ -27,20 +27,22 @@ def descend(W, gram, cross, order, sweeps):
         for i in range(m):
             for r in range(k):
                 w[r, i], c[r, i] = W[start + i, r], cross[start + i, r]
+        gain[:] = 0.0
         for sweep in range(sweeps):
             violation[:] = 0.0
             for o in range(k):
-                sweep_lanes(w, c, gram, order[o], slope, violation)
+                sweep_lanes(w, c, gram, order[o], slope, violation, gain)
             for i in range(LANES):
                 found += violation[i] if sweep == 0 else 0.0
         for i in range(m):
+            gained += gain[i]
             for r in range(k):
                 W[start + i, r] = w[r, i]
-    return found
+    return found, gained
 
 
 @kernel
-def sweep_lanes(w, c, gram, t, slope, violation):
+def sweep_lanes(w, c, gram, t, slope, violation, gain):
     """One coordinate of all lanes."""
     a0, a1, a2, a3, a4, a5, a6, a7 = -c[t, 0], -c[t, 1], -c[t, 2], -c[t, 3], -c[t, 4], -c[t, 5], -c[t, 6], -c[t, 7]
     for r in range(w.shape[0]):
@@ -62,4 +64,7 @@ def sweep_lanes(w, c, gram, t, slope, violation):
         violation[i] += abs(projected)
         new = old - down * inverse
         new = new if new > 0 else zero
-        w[t, i] = old if projected == 0 or curvature == 0 else new
+        new = old if projected == 0 or curvature == 0 else new
+        moved = new - old
+        gain[i] -= moved * (down + moved * curvature / 2)
+        w[t, i] = new

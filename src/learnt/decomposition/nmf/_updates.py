@@ -56,7 +56,7 @@ def multiplicative_updates(
             drop_tiny(H, beta <= 1)
         if tol > 0 and n_iter % 10 == 0:
             error = distance(X, W, H, beta)
-            if step(error) or (last - error) / first < tol:
+            if step(error) or last - error <= tol * first:
                 break
             last = error
     return W, H, n_iter
