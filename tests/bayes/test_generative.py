@@ -2,13 +2,17 @@
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.utils.validation import has_fit_parameter
 
 from learnt.bayes import CostSensitiveClassifier, GenerativeClassifier
 from learnt.density import Gaussian, Histogram
 from learnt.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from learnt.engine.estimator import trial_of
 from learnt.naive_bayes import GaussianNB, HistogramNB
 from learnt.neighbors import NearestNeighbors
+from learnt.persistence import load, save
+from learnt.persistence._registry import estimators
 
 
 def make(n=300, seed=0):
@@ -53,6 +57,47 @@ class ProductOfHistograms(BaseEstimator):
 
     def sample(self, n_samples=1, random_state=None):
         return np.column_stack([part.sample(n_samples, random_state) for part in self.parts_])
+
+
+DENSITIES = {
+    name.rpartition(".")[2]: cls
+    for name, cls in estimators().items()
+    if {"fit", "score_samples", "sample"} <= set(dir(cls)) and not is_classifier(cls())
+}
+
+
+def test_the_densities_of_the_package_are_found():
+    mixtures = {"GaussianMixture", "BayesianGaussianMixture"}
+    assert {"Gaussian", "Histogram", "DensityTree", "DensityForest", "KernelDensity"} | mixtures <= DENSITIES.keys()
+
+
+@pytest.mark.filterwarnings("ignore:Best performing initialization did not converge")
+@pytest.mark.parametrize("name", DENSITIES)
+def test_every_density_makes_a_classifier_that_draws_and_is_saved(name, tmp_path):
+    X, y, w = make()
+    density = DENSITIES[name](**trial_of(DENSITIES[name]).settings())
+    weights = {"sample_weight": w} if has_fit_parameter(density, "sample_weight") else {}
+    model = GenerativeClassifier(density).fit(X, y, **weights)
+    assert (model.predict(X) == y).mean() > 0.5  # a third by chance
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    rows, labels = model.sample(3000, random_state=0)
+    assert (rows.shape, labels.shape) == ((3000, 2), (3000,))
+    for k, label in enumerate(model.classes_):
+        mine = rows[labels == label]
+        alone = model.densities_[k].sample(3000, random_state=1)
+        alone = alone[0] if isinstance(alone, tuple) else alone
+        # Two samples of one density; their means are some 5 standard errors apart at most.
+        error = np.sqrt(mine.var(axis=0) / len(mine) + alone.var(axis=0) / len(alone))
+        assert (np.abs(mine.mean(axis=0) - alone.mean(axis=0)) < 5 * error).all()
+        half = len(mine) // 2  # nor are rows in an order
+        assert (np.abs(mine[:half].mean(axis=0) - mine[half:].mean(axis=0)) < 10 * error).all()
+    again_rows, again_labels = model.sample(3000, random_state=0)
+    np.testing.assert_array_equal(rows, again_rows)
+    np.testing.assert_array_equal(labels, again_labels)
+    save(model, tmp_path / "model.learnt")
+    loaded = load(tmp_path / "model.learnt")
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(loaded.sample(20, random_state=3)[0], model.sample(20, random_state=3)[0])
 
 
 @pytest.mark.parametrize("priors", [None, [0.2, 0.3, 0.5]])

@@ -130,7 +130,7 @@ class GenerativeClassifier(RowsClassifier, Estimator):
         rows = np.empty((n_samples, self.n_features_in_))
         for k, density in enumerate(self.densities_):
             if inside := int((codes == k).sum()):
-                rows[codes == k] = density.sample(inside, random_state=rng)
+                rows[codes == k] = _drawn(density, inside, rng)
         return rows, self.classes_[codes]
 
     def _scores(self, X: Any) -> np.ndarray:
@@ -151,6 +151,12 @@ def _fitted(density: Any, X: np.ndarray, inside: np.ndarray, w: Any, label: Any)
             f"The density of class {label!r}, which has {np.count_nonzero(inside)} of the rows, could not be fitted: "
             f"{str(cause).rstrip('.')}; give the class more rows, leave it out, or take another density."
         ) from cause
+
+
+def _drawn(density: Any, n: int, random: np.random.RandomState) -> np.ndarray:
+    """New rows of a density; a mixture gives their components too, one after the other, and so is shuffled."""
+    rows = density.sample(n, random_state=random)
+    return rows[0][random.permutation(n)] if isinstance(rows, tuple) else rows
 
 
 def _densities_fit(state: dict[str, Any], d: int) -> str | None:
