@@ -104,7 +104,8 @@ def is_private(value):
     else:
         home, value_is_public = getattr(value, "__module__", None) or "", id(value) in public_objects()
     theirs = home.startswith("sklearn.") and ".tests" not in home and not home.startswith(HELPERS)
-    return theirs and "._" in home and not value_is_public
+    hidden = getattr(value, "__name__", "").rpartition(".")[2].startswith("_")
+    return theirs and (hidden or ("._" in home and not value_is_public))
 
 
 def first_private_name(item):
