@@ -3,6 +3,7 @@
 bayes_error_bounds, noise_bounds      the ceiling, from nearest neighbours
 dimensionality, intrinsic_dimension   whether neighbours are near: the curse of dimensionality, measured
 bias_variance                         noise, bias and variance of a model, from models of many training sets
+probe                                 whether regularised models of several kinds find any signal in the columns
 diagnose, read_curve                  noise, bias, variance; regime and treatments
 wilson_interval, bootstrap_interval,  how far a measured number may be from the truth; whether two models differ at all
 auc_interval                          is computed by learnt.model_selection.corrected_interval and compare_scores
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from learnt.engine.late_import import names_when_used
 
 if TYPE_CHECKING:
+    from learnt.diagnosis._average import is_average as is_average
     from learnt.diagnosis._bayes import BayesErrorBounds as BayesErrorBounds
     from learnt.diagnosis._bayes import NoiseBounds as NoiseBounds
     from learnt.diagnosis._bayes import bayes_error_bounds as bayes_error_bounds
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from learnt.diagnosis._losses import curve_sizes as curve_sizes
     from learnt.diagnosis._losses import row_losses as row_losses
     from learnt.diagnosis._losses import spread_columns as spread_columns
+    from learnt.diagnosis._probe import Probe as Probe
+    from learnt.diagnosis._probe import probe as probe
     from learnt.diagnosis._regime import Diagnosis as Diagnosis
     from learnt.diagnosis._regime import Part as Part
     from learnt.diagnosis._regime import read_curve as read_curve
@@ -45,6 +49,7 @@ __all__ = [
     "Interval",
     "NoiseBounds",
     "Part",
+    "Probe",
     "auc_interval",
     "bayes_error_bounds",
     "bias_variance",
@@ -54,7 +59,9 @@ __all__ = [
     "diagnose",
     "dimensionality",
     "intrinsic_dimension",
+    "is_average",
     "noise_bounds",
+    "probe",
     "read_curve",
     "row_losses",
     "spread_columns",
@@ -70,6 +77,7 @@ _FILES = {
     "Interval": "_intervals",
     "NoiseBounds": "_bayes",
     "Part": "_regime",
+    "Probe": "_probe",
     "auc_interval": "_intervals",
     "bayes_error_bounds": "_bayes",
     "bias_variance": "_bias_variance",
@@ -79,7 +87,9 @@ _FILES = {
     "diagnose": "_diagnose",
     "dimensionality": "_dimensionality",
     "intrinsic_dimension": "_dimensionality",
+    "is_average": "_average",
     "noise_bounds": "_bayes",
+    "probe": "_probe",
     "read_curve": "_regime",
     "row_losses": "_losses",
     "spread_columns": "_losses",

@@ -180,7 +180,7 @@ def noise_bounds(
     groups = None if groups is None else np.asarray(groups)
     if groups is not None and len(groups) != len(y):
         raise ValueError(f"groups has {len(groups)} entries and X has {len(y)} rows; give one label for each row.")
-    rows = _drawn_rows(len(y), max_rows, random_state)
+    rows = drawn_rows(len(y), max_rows, random_state)
     X, y = X[rows], y[rows].astype(np.float64)
     y = y[:, None] if y.ndim == 1 else y
     labels = np.zeros(len(y)) if groups is None else groups[rows]
@@ -223,11 +223,11 @@ def _neighbors(X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _drawn(X, y, max_rows: int, random_state) -> tuple[np.ndarray, np.ndarray]:
     X, y = _checked(X, y)
-    rows = _drawn_rows(len(X), max_rows, random_state)
+    rows = drawn_rows(len(X), max_rows, random_state)
     return X[rows], y[rows]
 
 
-def _drawn_rows(n: int, max_rows: int, random_state) -> np.ndarray:
+def drawn_rows(n: int, max_rows: int, random_state) -> np.ndarray:
     return np.sort(generator(random_state).permutation(n)[:max_rows]) if n > max_rows else np.arange(n)
 
 

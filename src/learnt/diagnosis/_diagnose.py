@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 
+from learnt.diagnosis._average import is_average
 from learnt.diagnosis._bayes import noise_bounds
 from learnt.diagnosis._losses import row_losses, spread_columns
+from learnt.diagnosis._probe import probe
 from learnt.diagnosis._regime import Diagnosis, read_curve
 from learnt.engine.random import generator
 
@@ -80,17 +83,30 @@ def diagnose(
     could = np.isfinite(curve[1]).all(axis=1)
     train, valid, variance = curve[:, could]
     half = 1.0 if classes is None else 0.5  # half the Brier score
-    noise = tuple(half * v for v in _noise(X, _as_columns(y, classes), errors, fold_of, random_state))
-    return read_curve(np.array(steps)[could], train, valid, variance=variance, noise=noise, constant=constant.mean())
+    numbers, targets = _scaled(X), _as_columns(y, classes)
+    noise = tuple(half * v for v in _noise(numbers, targets, errors, fold_of, random_state))
+    found = probe(numbers, targets, errors, random_state=random_state)
+    reached = _reached(valid[-1].mean(), half * found.losses, half * np.sum(errors[found.rows] ** 2, axis=1))
+    return read_curve(
+        np.array(steps)[could],
+        train,
+        valid,
+        variance=variance,
+        noise=noise,
+        constant=constant,
+        signal=found.signal,
+        reached=reached,
+        averages=is_average(estimator),
+    )
 
 
 def _halvings(n: int) -> list[int]:
-    """Training sizes: all rows, half of them, and so on to a sixteenth, but not below 30.
+    """Training sizes: all rows, half of them, and so on to a sixteenth, but not below 30; a half in any case.
 
     >>> _halvings(800), _halvings(40)
-    ([50, 100, 200, 400, 800], [40])
+    ([50, 100, 200, 400, 800], [20, 40])
     """
-    return sorted({n // 2**i for i in range(5) if i == 0 or n // 2**i >= 30})
+    return sorted({n // 2**i for i in range(5) if i <= 1 or n // 2**i >= 30})
 
 
 def _point(
@@ -137,9 +153,26 @@ def _noise(
     Neighbours differ by the noise and by what is left of the function between them. In the errors that is little where
     the model is good, and in the targets where the rows are dense; the smaller of the two upper bounds is the better.
     """
-    scale = X.std(axis=0)
-    X = (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0)
     of_targets = noise_bounds(X, y, random_state=random_state)
     of_errors = noise_bounds(X, errors, groups=model, random_state=random_state)
     better = min(of_targets, of_errors, key=lambda found: found.upper)
     return better.low, better.lower, min(of_targets.high, of_errors.high)
+
+
+def _scaled(X: np.ndarray) -> np.ndarray:
+    scale = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0)
+
+
+def _reached(loss: float, others: np.ndarray, own: np.ndarray) -> tuple[float, float]:
+    """The least loss of models of other kinds, and the upper end of its interval, against the model on the same rows.
+
+    Rows are the same and so is their noise: paired differences vary much less than losses.
+    """
+    gains = own[:, None] - others
+    half = 1.96 * gains.std(axis=0, ddof=1) / math.sqrt(len(gains))
+    best = int(np.argmax(gains.mean(axis=0) - half))
+    gain = float(gains[:, best].mean())
+    if gain <= half[best]:  # may be chance
+        return loss, loss - gain + float(half[best])
+    return loss - gain, loss - gain + float(half[best])

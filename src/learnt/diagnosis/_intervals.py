@@ -118,9 +118,9 @@ def auc_interval(y_true: np.ndarray, score: np.ndarray, level: float = 0.95) -> 
     m, n = int(y_true.sum()), int((~y_true).sum())
     if m == 0 or n == 0:
         return Interval(math.nan, 0.0, 1.0)
-    ranks = _ranks(score)
-    among_positive = _ranks(score[y_true])
-    among_negative = _ranks(score[~y_true])
+    ranks = ranks_of(score)
+    among_positive = ranks_of(score[y_true])
+    among_negative = ranks_of(score[~y_true])
     v10 = (ranks[y_true] - among_positive) / n
     v01 = 1 - (ranks[~y_true] - among_negative) / m
     area = float(v10.mean())
@@ -135,10 +135,10 @@ def auc_interval(y_true: np.ndarray, score: np.ndarray, level: float = 0.95) -> 
     return Interval(area, low, high)
 
 
-def _ranks(values: np.ndarray) -> np.ndarray:
+def ranks_of(values: np.ndarray) -> np.ndarray:
     """1 for the smallest, and for equal values the mean of their ranks.
 
-    >>> _ranks(np.array([0.3, 0.1, 0.3, 0.9]))
+    >>> ranks_of(np.array([0.3, 0.1, 0.3, 0.9]))
     array([2.5, 1. , 2.5, 4. ])
     """
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)

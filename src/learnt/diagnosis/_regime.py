@@ -58,8 +58,11 @@ def read_curve(
     valid: np.ndarray,
     *,
     noise: tuple[float, ...],
-    constant: float,
+    constant: float | np.ndarray,
     variance: np.ndarray | None = None,
+    signal: bool | None = None,
+    reached: tuple[float, float] | None = None,
+    averages: bool = False,
     seen: float | None = 1.0,
     form: Callable[[float], str] = "{:.4g}".format,
     loss_name: str = "Loss",
@@ -76,9 +79,13 @@ def read_curve(
     train, valid : (s, folds) losses on the training rows and on held-out rows.
     noise : estimate and upper bound of the part no model can remove, in the same units; three numbers where there is
         also a lower bound, which comes first. An estimate above what the model reaches is not believed.
-    constant : loss of the best constant predictor on held-out rows.
+    constant : loss of the best constant predictor on held-out rows, one number or one for each fold.
     variance : (s, folds) half the mean squared difference between predictions of models of two disjoint sets of rows,
         NaN where it was not measured; None where it was at no size.
+    signal : whether a regularised model of another kind predicts the target by more than chance; None where none was
+        asked, and then nothing is said about the columns.
+    reached : loss of a model of another kind and the upper end of its interval: noise is no more than that.
+    averages : whether the model is an average of models, which need not be told to become one.
     seen : the share of the rows there are that the model was given; None where the curve ends before those it was
         given, and so says nothing about still more rows.
     form, loss_name : how losses are written and called in the evidence.
@@ -95,26 +102,36 @@ def read_curve(
     loss, train_loss = float(valid[-1].mean()), float(train[-1].mean())
     lowest, estimate, highest = (max(float(v), 0.0) for v in (noise if len(noise) == 3 else (noise[0], *noise)))
     found = None if variance is None else _measured(sizes, train, valid, np.atleast_2d(variance))
-    limit, half = _interval(_extrapolated(sizes, train, valid, highest) if found is None else found, valid, train)
-    believed = lowest <= limit + half and lowest >= 0.3 * estimate
+    spread = _extrapolated(sizes, train, valid, highest) if found is None else found
+    limit = loss - spread.value
+    settled = reached is not None and reached[1] - reached[0] <= 0.1 * loss and reached[0] >= 0.95 * loss
+    improved = reached is not None and reached[1] < loss
+    if reached is not None:
+        highest = min(highest, max(reached[1], 0.0))
+    estimate = min(estimate, highest)
+    believed = lowest <= min(loss - spread.low, highest) and lowest >= 0.3 * estimate
     if not believed:  # neighbours are too far apart to say: all that they allow may be noise
-        lowest, estimate = 0.0, min(limit, highest)
+        lowest, estimate = 0.0, min(limit, highest if reached is None else min(highest, reached[0]))
+    if settled and highest >= loss - spread.high:  # neither neighbours nor other models prove that anything is missed
+        estimate = min(limit, highest)
     low, value, high = (min(v, limit) for v in (lowest, estimate, highest))
     parts = {
         "noise": Part(value, low, high),
-        "bias": Part(max(limit - value, 0.0), max(limit - half - high, 0.0), max(limit + half - low, 0.0)),
-        "variance": Part(max(loss - limit, 0.0), max(loss - limit - half, 0.0), max(loss - limit + half, 0.0)),
+        "bias": Part(max(limit - value, 0.0), max(loss - spread.high - high, 0.0), max(loss - spread.low - low, 0.0)),
+        "variance": spread,
     }
-    regime = _regime(loss, constant, parts, highest, believed)
+    regime = _regime(
+        valid, np.broadcast_to(constant, len(valid[-1])), parts, highest, signal, believed, settled, improved
+    )
     falls = None if seen is None else _falls(valid)
     return Diagnosis(
         regime=regime,
         finding=_finding(regime, loss, parts, bool(falls)),
-        evidence=_evidence(sizes, train_loss, valid, constant, parts, form, loss_name),
-        treatments=tuple(ADVICE[code] for code in advise(regime, falls, seen)),
+        evidence=_evidence(sizes, train_loss, valid, float(np.mean(constant)), parts, signal, form, loss_name),
+        treatments=tuple(ADVICE[code] for code in advise(regime, falls, seen, averages)),
         loss=loss,
         train_loss=train_loss,
-        constant=float(constant),
+        constant=float(np.mean(constant)),
         sizes=sizes,
         train=train,
         valid=valid,
@@ -122,42 +139,56 @@ def read_curve(
     )
 
 
-def _measured(sizes: np.ndarray, train: np.ndarray, valid: np.ndarray, variance: np.ndarray) -> np.ndarray | None:
-    """Bias + noise of each fold: the loss less the measured variance; None where that was not measured.
+def _measured(sizes: np.ndarray, train: np.ndarray, valid: np.ndarray, variance: np.ndarray) -> Part | None:
+    """The variance at the largest size, from that of smaller ones; None where that was not measured.
 
-    Bias does not grow with the rows, so it is at most what was left at the largest size where variance was measured.
+    What is left of the loss is bias and noise. Bias does not grow with the rows, so it is at most what was left at the
+    largest size where variance was measured. The range allows for another half power of the size.
 
     >>> sizes, valid = np.array([100.0, 200.0, 400.0]), np.array([[1.3], [1.1], [1.0]])
     >>> variance = np.array([[0.4], [0.2], [np.nan]])
-    >>> round(float(_measured(sizes, np.full((3, 1), 0.8), valid, variance)[0]), 6)
-    0.900000
+    >>> [round(v, 2) for v in _measured(sizes, np.full((3, 1), 0.8), valid, variance)]
+    [0.1, 0.1, 0.14]
     """
     known = np.flatnonzero(np.isfinite(variance).all(axis=1) & (variance.mean(axis=1) > 0))[-3:]
     if not len(known):
-        return np.array(valid[-1]) if np.isfinite(variance).any() else None
+        return Part(0.0, 0.0, 0.0) if np.isfinite(variance).any() else None
     power = 1.0
     if len(known) > 1:
         power = -float(np.polyfit(np.log(sizes[known]), np.log(variance[known].mean(axis=1)), 1)[0])
     last = known[-1]
-    carried = variance[last] * (sizes[last] / sizes[-1]) ** min(max(power, -1.0), 2.0)
-    left = np.minimum(valid[-1] - carried, valid[last] - variance[last])
-    return np.clip(left, np.minimum(train[-1], valid[-1]), valid[-1])
+
+    def carried(power: float) -> np.ndarray:
+        at_last = variance[last] * (sizes[last] / sizes[-1]) ** min(max(power, -1.0), 2.0)
+        left = np.minimum(valid[-1] - at_last, valid[last] - variance[last])
+        return valid[-1] - np.clip(left, np.minimum(train[-1], valid[-1]), valid[-1])
+
+    return _ranged(carried(power), carried(power + 0.5), carried(power - 0.5))
 
 
-def _extrapolated(sizes: np.ndarray, train: np.ndarray, valid: np.ndarray, noise: float) -> np.ndarray:
-    """Bias + noise of each fold from the curve alone: its limit, between training and validation loss.
+def _ranged(found: np.ndarray, least: np.ndarray, most: np.ndarray) -> Part:
+    """The mean over folds, and the 95 % interval around the least and the most that it may be."""
+    folds = len(found)
+    t = float(stdtrit(folds - 1, 0.975)) if folds > 1 else 0.0
+    half = [t * float(v.std(ddof=1)) / math.sqrt(folds) if folds > 1 else 0.0 for v in (least, most)]
+    low, value, high = float(least.mean()) - half[0], float(found.mean()), float(most.mean()) + half[1]
+    return Part(value, max(min(low, value), 0.0), max(high, value))
 
-    Two readings, of which the smaller: the intercept of valid = a + b·n^(−c), and the midpoint of training and
-    validation loss. The midpoint is exact for least squares, where training falls short of the limit by as much as
+
+def _extrapolated(sizes: np.ndarray, train: np.ndarray, valid: np.ndarray, noise: float) -> Part:
+    """The variance from the curve alone: the loss less its limit, which lies between training and validation loss.
+
+    Two readings of the limit, of which the smaller: the intercept of valid = a + b·n^(−c), and the midpoint of training
+    and validation loss. The midpoint is exact for least squares, where training falls short of the limit by as much as
     validation exceeds it, and for one neighbour, whose variance never shrinks. Forests and boosting also repeat their
     training rows without paying for it, so it is followed only down to `noise`, an upper bound of what must be left;
-    the intercept sees what more rows would remove.
+    the intercept sees what more rows would remove. The range goes from the one reading to the other.
     """
     top, bottom = valid[-1], np.minimum(train[-1], valid[-1])
     midpoint = np.clip((top + bottom) / 2, min(noise, float(top.mean())), None)
     midpoint = np.minimum(midpoint, top)
     if len(sizes) < 3:
-        return midpoint
+        return _ranged(top - midpoint, np.zeros_like(top), top - midpoint)
     mean = valid.mean(axis=1)
     fits = []
     for power in (0.5, 1.0):
@@ -166,28 +197,41 @@ def _extrapolated(sizes: np.ndarray, train: np.ndarray, valid: np.ndarray, noise
         solved, *_ = np.linalg.lstsq(design * weight, valid * weight, rcond=None)
         left = float(np.sum((weight[:, 0] * (mean - design @ solved.mean(axis=1))) ** 2))
         fits.append((left, solved[0]))
-    intercept = min(fits, key=lambda f: f[0])[1]
-    return np.minimum(np.clip(intercept, bottom, top), midpoint)
+    intercept = np.clip(min(fits, key=lambda f: f[0])[1], bottom, top)
+    readings = sorted((top - intercept, top - midpoint), key=np.mean)
+    return _ranged(top - np.minimum(intercept, midpoint), *readings)
 
 
-def _interval(found: np.ndarray, valid: np.ndarray, train: np.ndarray) -> tuple[float, float]:
-    """The mean over folds and half its 95 % interval."""
-    folds = len(found)
-    spread = float(found.std(ddof=1)) if folds > 1 else float(np.mean(valid[-1] - np.minimum(train[-1], valid[-1]))) / 2
-    t = float(stdtrit(folds - 1, 0.975)) if folds > 1 else 1.96
-    return float(found.mean()), t * spread / math.sqrt(folds)
-
-
-def _regime(loss: float, constant: float, parts: dict[str, Part], noise_high: float, believed: bool) -> str:
+def _regime(
+    valid: np.ndarray,
+    constant: np.ndarray,
+    parts: dict[str, Part],
+    noise_high: float,
+    signal: bool | None,
+    believed: bool,
+    settled: bool,
+    improved: bool,
+) -> str:
     noise, bias, variance = parts["noise"], parts["bias"], parts["variance"]
-    if loss >= 0.99 * constant and min(noise_high, loss - variance.low) >= 0.9 * constant:
+    loss, better = float(valid[-1].mean()), _better(valid[-1], constant)
+    if signal is False and not better and noise_high >= 0.9 * constant.mean():
         return "no signal"
     surely_noise = bias.low <= 0 and variance.value <= 0.10 * loss and noise.low >= 0.75 * loss
-    if believed and (surely_noise or bias.value + variance.value <= 0.10 * loss):
+    near = surely_noise or bias.value + variance.value <= 0.10 * loss
+    if near and (believed or settled) and (better or not signal):
         return "near the ceiling"
     if variance.value >= max(bias.value, 0.10 * loss):
         return "high variance"
-    return "high bias" if bias.low > 0 else "noise or bias"
+    missed = bool(signal) and not better  # what others find, this model does not
+    missed = missed or (improved and bias.value >= 0.10 * loss)
+    return "high bias" if bias.low > 0 or missed else "noise or bias"
+
+
+def _better(loss: np.ndarray, constant: np.ndarray) -> bool:
+    """Whether the losses of folds are below the constant's by more than chance, and by more than 1 %."""
+    gain, folds = constant - loss, len(loss)
+    half = float(stdtrit(folds - 1, 0.975)) * float(gain.std(ddof=1)) / math.sqrt(folds) if folds > 1 else 0.0
+    return bool(gain.mean() > max(half, 0.01 * float(constant.mean())))
 
 
 def _falls(valid: np.ndarray) -> bool | None:
@@ -201,24 +245,35 @@ def _falls(valid: np.ndarray) -> bool | None:
 
 def _finding(regime: str, loss: float, parts: dict[str, Part], falls: bool) -> str:
     """What is found, in words that agree with the advice: more rows are promised only where the curve still falls."""
-    share = {name: _share(part.value, loss) for name, part in parts.items()}
+    span = {name: _span(part, loss) for name, part in parts.items()}
     if regime == "no signal":
-        return "The model predicts no better than the best constant: these columns say little about the target."
+        return (
+            "The model predicts no better than the best constant, nor do regularised models of other kinds: as far as "
+            "these rows can tell, these columns say little about the target."
+        )
+    if regime == "near the ceiling" and parts["noise"].low > 0:
+        much = f"{span['noise'][0].upper()}{span['noise'][1:]}"
+        return f"{much} of the error looks like noise that no model can remove: you are near the ceiling."
     if regime == "near the ceiling":
         return (
-            f"About {share['noise']} of the error looks like noise that no model can remove: you are near the ceiling."
+            "Models of other kinds find nothing that this one misses, and it hardly changes with the rows: most of its "
+            "error looks like noise that no model can remove."
         )
     if regime == "high variance":
-        return (
-            f"The model changes too much with the rows it is given: about {share['variance']} of its error is variance."
-        )
+        variance = parts["variance"]
+        if variance.low <= 0 and variance.high >= loss:
+            return "The model may change too much with the rows it is given: so few rows cannot tell how much."
+        verb = "changes" if variance.low >= 0.1 * loss else "may change"
+        return f"The model {verb} too much with the rows it is given: {span['variance']} of its error is variance."
     if regime == "noise or bias":
         what = "the rest" if falls else "the error"
         cannot_tell = f"whether {what} is noise, or a pattern that the model does not catch, these rows cannot tell."
         if falls:
-            return f"More rows of this kind would remove about {share['variance']} of the error; {cannot_tell}"
+            return f"More rows of this kind would remove {span['variance']} of the error; {cannot_tell}"
         return f"{cannot_tell[0].upper()}{cannot_tell[1:-1]}; nor does the curve show that more rows would help."
-    return f"The model is too simple for this table: about {share['bias']} of its error is bias, not noise."
+    if parts["bias"].low <= 0:
+        return "The model seems too simple for this table: regularised models of other kinds find what it misses."
+    return f"The model is too simple for this table: {span['bias']} of its error is bias, not noise."
 
 
 def _evidence(
@@ -227,6 +282,7 @@ def _evidence(
     valid: np.ndarray,
     constant: float,
     parts: dict[str, Part],
+    signal: bool | None,
     form: Callable[[float], str],
     name: str,
 ) -> tuple[str, ...]:
@@ -234,6 +290,8 @@ def _evidence(
     loss = float(mean[-1])
     each = f"on its own training rows {form(train_loss)}, of the best constant {form(constant)}"
     said = [f"{name} on new rows {form(loss)}, {each}."]
+    if signal and loss >= 0.99 * constant:
+        said.append("Regularised models of other kinds predict better than a constant: the columns say something.")
     if len(sizes) > 1 and mean[-2] > 0:
         change = (mean[-2] - mean[-1]) / mean[-2]
         word = f"fell by {_share(change, 1)}" if change > 0.005 else f"rose by {_share(-change, 1)}"
@@ -242,6 +300,20 @@ def _evidence(
     spans = [f"{name} {_share(p.low, loss).rstrip('%')}–{_share(p.high, loss)}" for name, p in parts.items()]
     said.append(f"Of the loss on new rows: {', '.join(spans)}.")
     return tuple(said)
+
+
+def _span(part: Part, total: float) -> str:
+    """The share of a part in words: a range, unless its ends are within ten points.
+
+    >>> _span(Part(0.18, 0.0, 0.37), 1.0), _span(Part(0.5, 0.46, 0.55), 1.0), _span(Part(0.5, 0.3, 0.7), 1.0)
+    ('up to 37%', 'about 50%', 'between 30% and 70%')
+    """
+    low, high = (min(max(v / total, 0.0), 1.0) if total > 0 else 0.0 for v in (part.low, part.high))
+    if high - low <= 0.1:
+        return f"about {_share(part.value, total)}"
+    if low < 0.005:
+        return f"up to {_share(high, 1)}"
+    return f"at least {_share(low, 1)}" if high > 0.995 else f"between {_share(low, 1)} and {_share(high, 1)}"
 
 
 def _share(part: float, total: float) -> str:
@@ -260,6 +332,7 @@ ADVICE: dict[str, str] = {
     "use all rows": "Let it see all rows you have (a larger --budget): the curve says they would help.",
     "rows do not help": "More rows alone would hardly help: the curve is flat.",
     "regularise more": "Regularise more, or average several models (bagging).",
+    "regularise each": "Regularise each of the models that it averages more: larger leaves, penalties.",
     "fewer columns": "Drop columns that do not matter, so that there is less to overfit.",
     "bend": "Let the model bend: interactions, splines, trees or boosting, kernels.",
     "regularise less": "Regularise less.",
@@ -267,7 +340,7 @@ ADVICE: dict[str, str] = {
 }
 
 
-def advise(regime: str, falls: bool | None, seen: float | None = 1.0) -> list[str]:
+def advise(regime: str, falls: bool | None, seen: float | None = 1.0, averages: bool = False) -> list[str]:
     """What to do, most promising first, as keys of `ADVICE`; from one reading of the curve, so that all of it agrees.
 
     >>> advise("high variance", falls=True), advise("high variance", falls=False)
@@ -280,7 +353,8 @@ def advise(regime: str, falls: bool | None, seen: float | None = 1.0) -> list[st
         return ["new columns", "check labels", "stop tuning"]
     rows = ("more rows" if all_rows else "use all rows") if falls else None
     if regime == "high variance":
-        found = [rows, "regularise more", "fewer columns", "rows do not help" if falls is False and all_rows else None]
+        how = "regularise each" if averages else "regularise more"
+        found = [rows, how, "fewer columns", "rows do not help" if falls is False and all_rows else None]
     elif regime == "high bias":
         found = ["bend", rows, "regularise less", "build columns"]
     else:

@@ -21,10 +21,10 @@ from learnt.study.report._words import NO_TIME, UNKNOWN, summarise
 RNG = np.random.default_rng(0)
 
 
-def diagnosis(limit, fall, noise, constant, seen=1.0):
+def diagnosis(limit, fall, noise, constant, seen=1.0, signal=None):
     sizes = np.array([100, 200, 400, 800])
     valid = (limit + fall * 100 / sizes)[:, None] + 0.005 * limit * np.array([-1, 0, 1])
-    found = read_curve(sizes, 0.7 * valid, valid, noise=noise, constant=constant, seen=seen)
+    found = read_curve(sizes, 0.7 * valid, valid, noise=noise, constant=constant, seen=seen, signal=signal)
     parts = {"regime": found.regime, "finding": found.finding, "treatments": list(found.treatments)}
     return {**parts, "evidence": list(found.evidence)}
 
@@ -198,7 +198,7 @@ def test_no_sentence_denies_another(cut):
     for share, skill, known, lower, (limit, fall, noise), short in STATES:
         if short != cut:
             continue
-        told = diagnosis(limit, fall, noise, constant=0.25)
+        told = diagnosis(limit, fall, noise, constant=0.25, signal=skill > 0)
         facts = classes(share=share, skill=skill, known=known, lower=lower, told=told, cut=cut, n=300)
         found = summarise(facts)
         text = text_of(found)
@@ -240,7 +240,7 @@ def test_a_bound_that_the_model_has_reached_is_not_called_possible():
 def test_a_diagnosis_agrees_with_a_test_set_on_which_the_model_beat_the_constant():
     """Chosen by F1, a model may rank rows well with probabilities that are worse than a constant's."""
     facts = classes(skill=2.0)
-    told = diagnosis(0.24, 0.0, (0.0, 0.3, 0.3), constant=0.24) | {"loss_name": "Brier score"}
+    told = diagnosis(0.24, 0.0, (0.0, 0.3, 0.3), constant=0.24, signal=False) | {"loss_name": "Brier score"}
     assert told["regime"] == "no signal"
     facts |= {"beats_constant": True, "diagnosis": reconciled(told, {**facts, "beats_constant": True})}
     said = summarise(facts)["lines"][-1]["text"]

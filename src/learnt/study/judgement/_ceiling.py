@@ -17,29 +17,29 @@ MOST_ROWS = 4000
 
 
 def floor_and_ceiling(problem: Problem, development: np.ndarray, seed: int) -> dict[str, Any]:
-    """Loss of the best constant on the development rows, and a bracket of the best possible error.
+    """Loss of the best constant on the development rows, a bracket of the best possible error, and whether any
+    regularised model finds a signal in the columns.
 
     Nearest neighbours are only as good as the distance they are found by, so several distances are tried, each a
     scaling of the same columns, and the one with the smallest bound is kept: every one of them bounds the same
     best possible error from above, and the smallest is the sharpest. `bracket` compares it with what models reach.
     """
     # Imported here, so that the race need not wait for it
-    from learnt.diagnosis import bayes_error_bounds, noise_bounds
+    from learnt.diagnosis import bayes_error_bounds, noise_bounds, probe
 
     rows = development
     if len(rows) > MOST_ROWS:
         rows = np.sort(stream(seed, 3).permutation(rows)[:MOST_ROWS])
     y = problem.y[rows]
     targets = (y[:, None] == np.array(problem.classes)[None, :]).astype(float) if problem.classify else y[:, None]
-    tried = [
-        (noise_bounds(X, targets, max_rows=MOST_ROWS, random_state=seed), name, X)
-        for name, X in _distances(problem, rows, targets)
-    ]
+    distances = _distances(problem, rows, targets)
+    tried = [(noise_bounds(X, targets, max_rows=MOST_ROWS, random_state=seed), name, X) for name, X in distances]
     noise, name, X = min(tried, key=lambda t: t[0].upper)
     half = 0.5 if problem.classify else 1.0  # half the Brier score, as in `row_losses`
     found: dict[str, Any] = {
         "constant": floor(problem, development),
         "noise": {key: half * getattr(noise, key) for key in ("lower", "upper", "low", "high")},
+        "signal": probe(distances[0][1], targets, random_state=seed).signal,
         "distance": name,
         "rows": len(rows),
     }
@@ -54,6 +54,7 @@ def unbracketed(problem: Problem, development: np.ndarray) -> dict[str, Any]:
     found: dict[str, Any] = {
         "constant": constant,
         "noise": {"lower": 0.0, "upper": constant["loss"], "low": 0.0, "high": constant["loss"]},
+        "signal": None,
         "distance": None,
         "rows": 0,
     }

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from learnt.diagnosis import curve_sizes, read_curve, row_losses
+from learnt.diagnosis import curve_sizes, is_average, read_curve, row_losses
 from learnt.engine import progress
 from learnt.plots import number
 from learnt.study._journal import Journal
 from learnt.study.race._budget import Budget
 from learnt.study.race._ground import Ground
-from learnt.study.race._recipe import Recipe
+from learnt.study.race._recipe import Recipe, bare
 from learnt.study.race._remote import Failed, TooSlow, Worker
 
 MOST_FOLDS = 5
@@ -61,7 +61,9 @@ def diagnose(
     train, valid = loss("train_loss"), loss("loss")
     # The final model is fitted on all rows; a curve that ends before cannot be extrapolated beyond them.
     seen = 1.0 if complete[-1] >= 0.9 * ground.training_rows else None
-    return _read(complete, train, valid, ceiling, _level(ground, folds), seen)
+    members = recipe["members"]
+    averages = len(members) > 1 or is_average(bare(members[0]["spec"]))
+    return _read(complete, train, valid, ceiling, _level(ground, folds), seen, averages)
 
 
 def reconciled(diagnosis: dict[str, Any] | None, facts: dict[str, Any]) -> dict[str, Any] | None:
@@ -114,11 +116,11 @@ def _point(
     return journal.add("curve", name, result)
 
 
-def _level(ground: Ground, folds: int) -> float:
-    """The loss of the constant, as the curve measures it."""
+def _level(ground: Ground, folds: int) -> np.ndarray:
+    """The loss of the constant on each fold, as the curve measures it."""
     classes = None if ground.n_classes is None else np.arange(ground.n_classes)
     losses = [row_losses(ground.y[ground.held[k]], ground.constant(k), classes).mean() for k in range(folds)]
-    return float(np.mean(losses))
+    return np.array(losses)
 
 
 def _read(
@@ -126,14 +128,16 @@ def _read(
     train: np.ndarray,
     valid: np.ndarray,
     ceiling: dict[str, Any],
-    constant: float,
+    constant: np.ndarray,
     seen: float | None,
+    averages: bool,
 ) -> dict[str, Any]:
     noise = (ceiling["noise"]["low"], ceiling["noise"]["lower"], ceiling["noise"]["upper"])
     words: dict[str, Any] = {"form": lambda v: number(math.sqrt(max(v, 0.0))), "loss_name": "RMSE"}
     if "bayes_error" in ceiling:
         words = {"form": number, "loss_name": "Brier score"}
-    verdict = read_curve(np.array(sizes), train, valid, noise=noise, constant=constant, seen=seen, **words)
+    about: dict[str, Any] = {"constant": constant, "signal": ceiling.get("signal"), "averages": averages, "seen": seen}
+    verdict = read_curve(np.array(sizes), train, valid, noise=noise, **about, **words)
     return {
         "regime": verdict.regime,
         "finding": verdict.finding,
