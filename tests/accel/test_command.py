@@ -105,6 +105,32 @@ def test_a_traceback_is_the_scripts(folder):
     assert as_module.stderr.splitlines()[-1] == "KeyError: ('learnt.accel.replaced', 'b')"
 
 
+@pytest.mark.parametrize("script", ["where.py", "./where.py", "sub/../where.py", "{folder}/where.py", "package"])
+def test_a_script_finds_itself_wherever_it_goes(folder, script):
+    """`__file__`, and what is imported from beside it, as python gives them."""
+    (folder / "beside.py").write_text("WORD = 'beside'")
+    (folder / "where.py").write_text(
+        "import os, sys\nos.chdir('/')\nimport beside\n"
+        "print(__file__, os.path.exists(__file__), sys.path[0], sys.argv, beside.WORD)"
+    )
+    (folder / "package").mkdir(exist_ok=True)
+    for name in ("where.py", "beside.py"):
+        text = (folder / name).read_text()
+        (folder / "package" / name.replace("where", "__main__")).write_text(text)
+    script = script.format(folder=folder)
+    plain, ours = (run(*how, script, cwd=folder).stdout for how in ((), ("-m", "learnt.accel")))
+    assert ours == plain
+    assert " True " in ours
+
+
+def test_a_program_is_compiled_as_python_compiles_it(folder):
+    """Without what our own files import from `__future__`: annotations are what they are."""
+    code = "import sys\ndef f(x: int): pass\nprint(f.__annotations__, sys.modules['__main__'].f is f)"
+    (folder / "annotated.py").write_text(code)
+    for how in (("annotated.py",), ("-c", code)):
+        assert run("-m", "learnt.accel", *how, cwd=folder).stdout == run(*how, cwd=folder).stdout
+
+
 def test_code_on_the_command_line_and_names_left(folder):
     code = "import sys; from sklearn.svm import SVC, SVR; print(sys.argv, SVC.__module__, SVR.__module__)"
     done = run("-m", "learnt.accel", "--leave", "SVR", "-c", code, "a", cwd=folder, LEARNT_ACCEL_REPORT="1")
@@ -118,6 +144,7 @@ def test_code_on_the_command_line_and_names_left(folder):
         ([], "no script was given"),
         (["--nonsense", "x.py"], "unknown option --nonsense"),
         (["nowhere.py"], "cannot find 'nowhere.py'"),
+        ([str(Path(__file__).parent)], "there is no __main__.py in"),
         (["-c"], "nothing follows -c"),
     ],
 )

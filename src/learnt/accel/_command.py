@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import atexit
 import os
+import pkgutil
 import runpy
 import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import CodeType, ModuleType, TracebackType
 from typing import NoReturn
 
 from learnt.accel._packages import install
@@ -65,14 +68,35 @@ def _run(arguments: list[str]) -> None:
         runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
     elif kind == "-c":
         sys.argv = ["-c", *rest[1:]]
-        program = sys.modules["__main__"] = ModuleType("__main__")
-        exec(compile(rest[0], "<string>", "exec"), vars(program))
+        _execute(compile(rest[0], "<string>", "exec", dont_inherit=True), ModuleType("__main__"))
     else:
         if not Path(kind).exists():
             _stop(f"cannot find {kind!r}")
         sys.argv = arguments
-        sys.path[0] = str(Path(kind).resolve().parent)
-        runpy.run_path(kind, run_name="__main__")
+        _execute(
+            *_script(os.path.join(os.getcwd(), kind))
+        )  # absolute, as python has it: a program may change its folder
+
+
+def _script(path: str) -> tuple[CodeType, ModuleType]:
+    """The code of a file, or of `__main__` in a folder or an archive, and the module that it is to be."""
+    importer = pkgutil.get_importer(path)
+    spec = importer.find_spec("__main__") if importer is not None else None
+    if spec is None:
+        if Path(path).is_dir():
+            _stop(f"there is no __main__.py in {path!r}")
+        sys.path[0] = str(Path(path).resolve().parent)
+        program = ModuleType("__main__")
+        program.__file__ = path
+        program.__loader__ = SourceFileLoader("__main__", path)
+        return compile(Path(path).read_bytes(), path, "exec", dont_inherit=True), program
+    sys.path[0] = path
+    return spec.loader.get_code("__main__"), module_from_spec(spec)  # type: ignore[union-attr]
+
+
+def _execute(code: CodeType, program: ModuleType) -> None:
+    sys.modules["__main__"] = program
+    exec(code, vars(program))
 
 
 def _hide_our_frames() -> None:
