@@ -1,13 +1,19 @@
 """Ctrl-C during a fit: every kernel that may take seconds looks at its stop word, and a large tree is given up.
 
+A fit whose tolerance no number meets ends by itself, or hears Ctrl-C, whatever its limit: for every public estimator.
+
 How long each kind of estimator takes to stop is measured by `benchmarks/interrupts.py`.
 """
 
 import importlib
+import inspect
+import queue
 import signal
 import subprocess
 import sys
 import textwrap
+import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,6 +38,7 @@ from learnt.linear_model import (
     MatchingPursuit,
     MultiTaskLasso,
 )
+from learnt.persistence._registry import estimators
 from learnt.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeRegressor
 
 rng = np.random.default_rng(0)
@@ -235,3 +242,74 @@ def test_a_large_tree_is_given_up():
     assert word == "stopped"
     assert float(seconds) < 5.0  # of processor time, most of it before the signal; the whole takes twice as much
     assert (threads, works) == ("[]", "True")
+
+
+ENDLESS = """
+    import importlib.util, signal, sys, warnings
+
+    fitting = False
+
+    def interrupt(number, frame):
+        if fitting:
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupt)
+    spec = importlib.util.spec_from_file_location("checks", sys.argv[1])
+    checks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(checks)
+    warnings.simplefilter("ignore")
+    for name in sys.argv[2:]:
+        X, y = checks.problem(name, n=40, d=3)
+        checks.make(name).fit(X, y)  # what is compiled is compiled now
+        for settings in ({"tol": 0.0}, {"tol": 1e-300, "max_iter": 10**9, "n_iter_no_change": 10**9}):
+            model = checks.make(name)
+            model.set_params(**{key: settings[key] for key in settings.keys() & model.get_params().keys()})
+            print("begins", name, settings, flush=True)
+            answer, fitting = "ended", True
+            try:
+                model.fit(X * [1e-4, 1.0, 1e4][: X.shape[1]], y)
+            except ValueError:  # a tolerance of 0 is refused, or steps without end lead to what is no number
+                pass
+            except KeyboardInterrupt:
+                answer = "stopped"
+            fitting = False
+            print(answer, flush=True)
+"""
+PATIENT, HEARD = 2.0, 10.0  # seconds: for a fit, and for Ctrl-C on a machine that is busy with other things
+PARTS = 8
+
+
+def read(child, lines):
+    for line in child.stdout:
+        lines.put(line.strip())
+    lines.put("")
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGINT")
+@pytest.mark.parametrize("part", range(PARTS))
+def test_any_fit_ends_or_hears_ctrl_c_where_no_tolerance_is_met(part):
+    checks = Path(__file__).with_name("test_estimators.py")
+    names = [name for name, kind in estimators().items() if {"tol", "max_iter"} & {*inspect.signature(kind).parameters}]
+    own = [name.rpartition(".")[2] for name in names[part::PARTS]]
+    command = [sys.executable, "-c", textwrap.dedent(ENDLESS), str(checks), *own]
+    begun, lines = 0, queue.Queue()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        reader = threading.Thread(target=read, args=(child, lines))
+        reader.start()
+        try:
+            while line := lines.get(timeout=300):  # imports, and what is compiled
+                begun += 1
+                try:
+                    answer = lines.get(timeout=PATIENT)
+                except queue.Empty:
+                    child.send_signal(signal.SIGINT)
+                    try:
+                        answer = lines.get(timeout=HEARD)
+                    except queue.Empty:
+                        pytest.fail(f"{line}, and Ctrl-C was not heard")
+                assert answer in ("ended", "stopped"), line
+        finally:
+            child.kill()
+            reader.join()
+    assert begun == 2 * len(own)
