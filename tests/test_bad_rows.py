@@ -5,9 +5,12 @@ categories and values not seen before, features without variance, empty bins: a 
 numbers.
 """
 
+import importlib.util
 import re
+import traceback
 import warnings
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -286,3 +289,43 @@ def test_conjugate_estimates():
     assert one.mle == 1.0
     assert 0 < one.credible_interval()[0] < one.credible_interval()[1] <= 1
     assert GaussianEstimate(weight=1.0, df=2.0).fit([4.0, 4.0, 4.0]).predictive().std() > 0
+
+
+# Units --------------------------------------------------------------------------------------------------------------
+
+spec = importlib.util.spec_from_file_location("checks", Path(__file__).parent / "test_estimators.py")
+checks = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(checks)
+
+FROM_OTHERS = {
+    "StackingClassifier": "its member GaussianNB has NaN for probabilities where variances vanish, as scikit-learn's",
+    "IterativelyReweightedLeastSquares": "squares of residuals vanish",
+}
+
+
+def extremes(name):
+    """Tables and targets in units whose squares vanish or are large, and one row far out among tiny ones."""
+    X, y = checks.problem(name, n=30, d=3)
+    yield X * 1e-160, y
+    yield X * 1e150, y
+    far = X * 1e-8
+    far[-1] = 1e8
+    yield far, y
+    if np.asarray(y).dtype.kind == "f":
+        yield X, y * 1e-30
+        yield X, y * 1e-300
+        yield far, y * 1e-30
+
+
+@pytest.mark.sweep(40)
+@pytest.mark.parametrize("name", [name for name in checks.ESTIMATORS if name not in FROM_OTHERS])
+def test_extreme_units_lead_to_a_model_or_to_a_sentence_of_ours(name):
+    """Never to a division by zero, an error of a library below, or the end of the process."""
+    for X, y in extremes(name):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                checks.make(name).fit(X, y)
+            except ValueError as error:
+                last = traceback.extract_tb(error.__traceback__)[-1].filename
+                assert "learnt" in Path(last).parts, error

@@ -100,3 +100,12 @@ def test_mistakes_get_one_sentence():
         with pytest.raises(ValueError, match=words) as caught:
             call()
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("unit", [2.0**-1000, 2.0**-500, 2.0**500, 2.0**1000])
+@pytest.mark.parametrize("d", [2, 3, 5])
+def test_the_unit_of_the_columns_changes_nothing(unit, d):
+    X = np.random.default_rng(0).normal(size=(40, d))
+    y = X[:, 0] > 0
+    wanted = VoronoiEditing().fit(X, y).kept_indices_
+    np.testing.assert_array_equal(VoronoiEditing().fit(X * unit, y).kept_indices_, wanted)

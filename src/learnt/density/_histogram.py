@@ -100,7 +100,13 @@ list with one of these for each feature, default="scott"
         if inside == 0:
             raise ValueError("No row lies between the edges given in `bins`; give edges around the rows.")
         smoothed = self.counts_ + self.alpha
-        self.density_ = smoothed / smoothed.sum() / _volumes(self.bin_edges_)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            self.density_ = smoothed / smoothed.sum() / _volumes(self.bin_edges_)
+        if not (np.isfinite(self.density_).all() and (self.density_ > 0).any()):
+            raise ValueError(
+                "The bins of Histogram are too wide or too narrow for their volume to be a number in float64; bring "
+                "the columns to ordinary units first."
+            )
         self._set_offset(X, w)
         if not math.isfinite(self.offset_):  # rows beyond the edges: whatever lies inside is no novelty
             self.offset_ = math.log(self.density_[self.density_ > 0].min())

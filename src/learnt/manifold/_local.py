@@ -29,6 +29,7 @@ def weights_of(Z: np.ndarray, reg: float) -> np.ndarray:
     >>> weights_of(np.array([[[1.0], [-1.0]]]), 1e-3).round(3).tolist()
     [[0.5, 0.5]]
     """
+    Z = np.ldexp(Z, -np.frexp(np.abs(Z).max(initial=0.0))[1])  # weights have no unit, and squares may vanish in one
     G = Z @ np.swapaxes(Z, 1, 2)
     k = G.shape[1]
     traces = np.trace(G, axis1=1, axis2=2)

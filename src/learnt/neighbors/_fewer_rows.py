@@ -64,8 +64,14 @@ def voronoi_edited(X: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, str]:
 
 
 def _in_their_span(points: np.ndarray) -> np.ndarray:
-    """Coordinates within the affine hull of the points: constant and dependent columns are dropped."""
-    centred = points - points.mean(axis=0)
+    """Coordinates within the affine hull of the points, of ordinary size: constant and dependent columns are dropped.
+
+    Which cells touch does not depend on the unit; squares do, and Qhull ends the process where they are not finite.
+    """
+    centred = points / np.abs(points).max(initial=np.finfo(float).tiny)
+    centred -= centred.mean(axis=0)
+    size = float(np.abs(centred).max(initial=0.0))
+    centred /= size if size > 0 else 1.0
     _, size, axes = np.linalg.svd(centred, full_matrices=False)
     rank = int(np.sum(size > size[0] * rounding(points.shape[1])))
     return centred if rank == points.shape[1] else centred @ axes[:rank].T

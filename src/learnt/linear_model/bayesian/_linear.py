@@ -156,7 +156,7 @@ class BayesianLinearRegression(LinearPredictor, RegressorMixin, Estimator):
         """σ² and τ²: given, or at the maximum of the evidence, which has one variable left in every case."""
         # Where the fit is exact the best noise is 0: take the least that makes sense in float64.
         floor = max(1e-10 * marginal.squares / marginal.n, 1e-200)
-        scale = float(marginal.values.mean()) if marginal.values.size else 1.0
+        scale = max(float(marginal.values.mean()), 1e-200) if marginal.values.size else 1.0
         if self.noise_variance is not None and self.prior_variance is not None:
             return float(self.noise_variance), float(self.prior_variance)
         if self.noise_variance is not None:
@@ -175,7 +175,7 @@ class BayesianLinearRegression(LinearPredictor, RegressorMixin, Estimator):
 
         # At the best noise of a ratio only the prior changes with it. There may be two minima, one of which explains
         # only the columns in the largest units.
-        least = float(marginal.values.min()) if marginal.values.size else scale
+        least = max(float(marginal.values.min()), 1e-200) if marginal.values.size else scale
         return min(
             (
                 pair(_lowest(lambda v: marginal(*pair(v)), lambda v: -marginal.slopes(*pair(v))[1], start))
