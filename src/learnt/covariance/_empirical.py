@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from learnt.covariance._gauss import inverse, log_likelihood, square_distances
 from learnt.covariance._sample import Sample, checked_table, sample
-from learnt.engine.arrays import is_foreign_array, like, namespace, to_numpy
+from learnt.engine.arrays import like, namespace, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.matrices import Route, route
 from learnt.engine.params import ParameterError, check_flag
 from learnt.engine.rows import as_rows
 from learnt.engine.schema import FEATURES, Check, Schema, anyof, none, real
@@ -175,7 +176,7 @@ class _UnknownNorm(ParameterError, NotImplementedError):
 
 def keep_beside(model: Any, X: Any) -> None:
     """What was learnt from rows on a device is there too."""
-    if is_foreign_array(X):
+    if route(X) is Route.DEVICE:
         for name in ("location_", "covariance_", "precision_"):
             if getattr(model, name) is not None:
                 setattr(model, name, beside(getattr(model, name), X))

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack
 
-from learnt.engine.arrays import is_foreign_array, namespace, to_numpy
+from learnt.engine.arrays import namespace, to_numpy
 from learnt.engine.interrupts import abandonable, check_stopped
+from learnt.engine.matrices import Route, route
 
 _PANEL = 256  # columns of a step of QR
 _SECONDS = 5e8  # entries times the smaller side: from about here on a decomposition takes tenths of a second
@@ -41,7 +42,7 @@ def triangle(A: Any) -> np.ndarray:
     >>> abs(triangle(np.array([[3.0], [4.0]]))).round(12).tolist()
     [[5.0]]
     """
-    if is_foreign_array(A):
+    if route(A) is Route.DEVICE:
         return to_numpy(namespace(A).linalg.qr(A)[1])
     if not _long(A):
         found: np.ndarray = np.linalg.qr(A, mode="r")  # type: ignore[assignment]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from learnt.engine.arrays import is_foreign_array, is_numpy, namespace, to_numpy
-from learnt.engine.matrices import dense, stored, take_rows
+from learnt.engine.arrays import namespace, to_numpy
+from learnt.engine.matrices import Route, dense, join, route, stored, take_rows
 from learnt.engine.random import random_state_of
 from learnt.engine.threads import for_blocks
 from learnt.metrics._clusters_device import cluster_means, coded_on_device, silhouettes
@@ -22,10 +22,11 @@ _SCIPY = {"manhattan": "cityblock", "l1": "cityblock", "l2": "euclidean"}
 def _coded(X: Any, labels: Any) -> tuple[Any, Any, int]:
     """The rows, the number of each row's cluster, and how many clusters there are: at least 2 and fewer than rows."""
     check_lengths(X=X, labels=labels)
-    if is_foreign_array(X):
+    path = route(X)
+    if path is Route.DEVICE:
         X, codes, k = coded_on_device(X, labels)
     else:
-        X = X.tocsr().astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+        X = X.tocsr().astype(np.float64) if path is Route.SPARSE else np.asarray(X, dtype=np.float64)
         if not np.isfinite(stored(X)).all():
             raise ValueError(
                 "Input X contains NaN or infinity, and distances need finite numbers; fill or drop those rows."
@@ -51,7 +52,7 @@ def silhouette_samples(X: Any, labels: Any, *, metric: Any = "euclidean", **kwds
         _check_diagonal(X)
     X, codes, k = _coded(X, labels)
     n = X.shape[0]
-    if is_foreign_array(X):
+    if route(X) is Route.DEVICE:
         return silhouettes(X, codes, k, metric)
     member = np.zeros((n, k))
     member[np.arange(n), codes] = 1.0
@@ -90,7 +91,7 @@ def _distances(X: Any, lo: int, hi: int, metric: Any, options: dict) -> np.ndarr
     """Distances of the rows lo…hi−1 to all rows."""
     if metric == "precomputed":
         return dense(X[lo:hi])
-    if sparse.issparse(X):
+    if route(X) is Route.SPARSE:
         if metric not in ("euclidean", "l2"):
             raise TypeError(f"Sparse rows have Euclidean distances here, not {metric!r}; use X.toarray().")
         norms = np.asarray(X.multiply(X).sum(axis=1)).ravel()
@@ -118,9 +119,10 @@ def silhouette_score(
     """
     if sample_size is not None:
         check_lengths(X=X, labels=labels)
-        X = X.tocsr() if sparse.issparse(X) else X if is_foreign_array(X) else np.asarray(X)
+        path = route(X)
+        X = X.tocsr() if path is Route.SPARSE else X if path is Route.DEVICE else np.asarray(X)
         index = random_state_of(random_state).permutation(X.shape[0])[:sample_size]
-        labels = take_rows(labels if is_foreign_array(labels) else column(labels, "labels"), index)
+        labels = take_rows(labels if route(labels) is Route.DEVICE else column(labels, "labels"), index)
         X = take_rows(X, index)
         if metric == "precomputed":
             X = take_rows(X.T, index).T
@@ -131,14 +133,14 @@ def silhouette_score(
 def _groups(X: Any, labels: Any) -> tuple[Any, Any, Any, Any]:
     """Rows, codes, sizes and centroids of the clusters."""
     X, codes, k = _coded(X, labels)
-    if sparse.issparse(X):
+    if route(X) is Route.SPARSE:
         raise TypeError("This score needs dense rows; use X.toarray() if they fit in memory.")
     return X, codes, *_means(X, codes, k)
 
 
 def _means(values: Any, codes: Any, k: int) -> tuple[Any, Any]:
     """How many rows each cluster has, and their mean (k × columns)."""
-    if is_foreign_array(values):
+    if route(values) is Route.DEVICE:
         return cluster_means(values, codes, k)
     size = np.bincount(codes, minlength=k).astype(np.float64)
     members = sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(k, len(codes)))
@@ -151,7 +153,7 @@ def _square_distances(X: Any, codes: Any, centers: Any) -> Any:
     step = max(1, _CELLS // X.shape[1])
     some = [slice(lo, min(lo + step, n)) for lo in range(0, n, step)]
     parts = [xp.sum((X[rows, :] - xp.take(centers, codes[rows], axis=0)) ** 2, axis=1) for rows in some]
-    return np.concatenate(parts) if is_numpy(X) else xp.concat(parts)
+    return join(parts, 0)
 
 
 def calinski_harabasz_score(X: Any, labels: Any) -> float:

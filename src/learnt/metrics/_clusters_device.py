@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from learnt.distances import DEVICE_CELLS
-from learnt.engine.arrays import is_foreign_array, like, namespace
+from learnt.engine.arrays import like, namespace
 from learnt.engine.finite import require_finite
+from learnt.engine.matrices import Route, route
 from learnt.engine.rows import as_rows
 from learnt.metrics._inputs import column
 from learnt.statistics import given, moments
@@ -21,7 +22,7 @@ def coded_on_device(X: Any, labels: Any) -> tuple[Any, Any, int]:
     xp = namespace(X)
     X = X if X.dtype == xp.float64 else xp.astype(X, xp.float64)
     require_finite(X, "X", "the score")
-    if is_foreign_array(labels):
+    if route(labels) is Route.DEVICE:
         names, codes = xp.unique_inverse(xp.reshape(labels, (-1,)))
         return X, codes, int(names.shape[0])
     names, found = np.unique(column(labels, "labels"), return_inverse=True)

@@ -10,9 +10,10 @@ from scipy import sparse
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from learnt.engine.arrays import is_foreign_array, like, namespace, to_numpy
+from learnt.engine.arrays import like, namespace, to_numpy
 from learnt.engine.cells import frame_matrix, is_frame
 from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.matrices import Route, route
 from learnt.engine.rows import ArrayRows, as_rows, transform
 from learnt.engine.rows.blocks import Block
 from learnt.engine.threads import for_blocks
@@ -191,7 +192,7 @@ def _apply(function: Any, X: Any, mean: Any, scale: Any, in_place: bool, names: 
         def overwrite(lo: int, hi: int) -> None:
             X[lo:hi, :] = function(Block(X[lo:hi, :]), mean, scale)
 
-        if is_foreign_array(X):
+        if rows.route is Route.DEVICE:
             for lo in range(0, X.shape[0], rows.block_size):
                 overwrite(lo, min(lo + rows.block_size, X.shape[0]))
         else:
@@ -207,7 +208,7 @@ def _writeable(X: Any) -> bool:
     """Arrays of JAX never are."""
     if isinstance(X, np.ndarray):
         return bool(X.flags.writeable)
-    return is_foreign_array(X) and not type(X).__module__.startswith("jax")
+    return route(X) is Route.DEVICE and not type(X).__module__.startswith("jax")
 
 
 def _inverse(scale: np.ndarray) -> np.ndarray:

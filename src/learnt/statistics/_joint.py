@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine.arrays import is_numpy, like, namespace, to_numpy
+from learnt.engine.matrices import Route, route
 from learnt.engine.rows import Rows
 from learnt.engine.rows.blocks import Block, as_columns, widen
 from learnt.engine.threads import single_blas
@@ -148,7 +149,7 @@ def joint_means(rows: Rows, center: bool) -> tuple[np.ndarray, np.ndarray]:
     if not center:
         return np.zeros(rows.n_features), np.zeros(as_columns(rows.head(1).y).shape[1])
     head = rows.head(1)
-    x0 = None if sparse.issparse(head.X) else widen(head.X)[0, :]
+    x0 = None if route(head.X) is Route.SPARSE else widen(head.X)[0, :]
     total, sx, sy = rows.sum(_sums, x0)
     first = 0.0 if x0 is None else to_numpy(x0)
     return first + to_numpy(sx) / float(total), to_numpy(sy) / float(total)

@@ -7,7 +7,8 @@ from typing import Any
 from scipy import sparse
 
 from learnt.decomposition.spectrum._centre import Centre, single
-from learnt.engine.arrays import is_foreign_array, namespace
+from learnt.engine.arrays import namespace
+from learnt.engine.matrices import Route, route
 from learnt.engine.rows import ArrayRows, Block, Rows, Statistic, blocks
 from learnt.engine.rows.blocks import widen
 from learnt.engine.threads import run_tasks
@@ -41,7 +42,7 @@ def about(block: Block, point: Any) -> Any:
 
     A device's blocks are large: float32 would lose digits in their sums.
     """
-    X = widen(block.X) if is_foreign_array(block.X) else block.X
+    X = widen(block.X) if route(block.X) is Route.DEVICE else block.X
     return X if point is None or sparse.issparse(X) else X - point
 
 
