@@ -44,6 +44,10 @@ REFUSED = {
     "fixed positive label": lambda of: of.metrics.average_precision_score([0, 1, 2], THREE, pos_label=0),
     "area of a zigzag": lambda of: of.metrics.auc([2, 1, 3, 4], [5, 6, 7, 8]),
     "columns of scores": lambda of: of.metrics.roc_auc_score([0, 1, 2], THREE, labels=[0, 1], multi_class="ovr"),
+    **{
+        f"several labels a row in {name}": lambda of, name=name: getattr(of.metrics, name)([[0, 1, 2]] * 3, THREE)
+        for name in ("accuracy_score", "roc_auc_score", "average_precision_score", "roc_curve", "log_loss")
+    },
     "one true label": lambda of: of.metrics.log_loss([2, 2], [0.5, 0.5]),
     "one given label": lambda of: of.metrics.log_loss([1, 1], [0.5, 0.5], labels=[1]),
     "columns of probabilities": lambda of: of.metrics.log_loss(EGGS, [[0.5, 0.5]] * 3),
@@ -56,6 +60,7 @@ REFUSED = {
     "intercept of a function": lambda of: of.linear_model.ridge_regression(
         [[0.0], [1.0]], [0, 1], 1.0, solver="cholesky", return_intercept=True
     ),
+    "dual of lbfgs": lambda of: of.linear_model.LogisticRegression(solver="lbfgs", dual=True).fit(*CLASSES),
     "grid without an absolute": lambda of: of.linear_model.ElasticNetCV(l1_ratio=0, cv=2).fit(*LINE),
     "balance of parts": lambda of: of.linear_model.SGDClassifier(class_weight="balanced").partial_fit(
         *CLASSES, classes=[0, 1]

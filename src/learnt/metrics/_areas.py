@@ -12,7 +12,7 @@ from learnt.engine.arrays import is_foreign_array
 from learnt.engine.matrices import dense
 from learnt.metrics._inputs import check_finite, check_lengths, check_option, check_weight, column, follow, host, ranks
 from learnt.metrics._labels import encode, is_multilabel, label_vector, unknown_label
-from learnt.metrics._ranking import binary_auc, binary_average_precision
+from learnt.metrics._ranking import SEVERAL, binary_auc, binary_average_precision
 
 BinaryMetric = Callable[[np.ndarray, np.ndarray, "np.ndarray | None"], float]
 
@@ -126,7 +126,7 @@ def roc_auc_score(
 
     if is_multilabel(y_true):
         return _over_labels(area, _label_matrix(y_true), scores, average, weight)
-    classes, codes = encode(label_vector(y_true, "y_true"), "y_true")
+    classes, codes = encode(label_vector(y_true, "y_true", SEVERAL), "y_true")
     if classes.size > 2 or (scores.ndim == 2 and scores.shape[1] > 2):
         if max_fpr is not None and max_fpr != 1:
             raise ValueError(
@@ -246,7 +246,7 @@ def average_precision_score(
     if is_multilabel(y_true):
         _check_fixed(pos_label, "multilabel-indicator")
         return _over_labels(binary_average_precision, _label_matrix(y_true), scores, average, weight)
-    classes, codes = encode(label_vector(y_true, "y_true"), "y_true")
+    classes, codes = encode(label_vector(y_true, "y_true", SEVERAL), "y_true")
     if classes.size > 2:
         _check_fixed(pos_label, "multiclass")
         if scores.shape != (n, classes.size):

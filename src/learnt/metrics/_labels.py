@@ -219,15 +219,15 @@ def _as_array(y: Any) -> Any:
     return host(y, "y")
 
 
-def label_vector(y: Any, name: str) -> np.ndarray:
-    """`y` as a NumPy vector of labels."""
+def label_vector(y: Any, name: str, refusal: str = "multiclass-multioutput is not supported") -> np.ndarray:
+    """`y` as a NumPy vector of labels; `refusal` begins the error for several labels a row."""
     y = _as_array(y)
     if issparse(y):
         raise TypeError(f"Sparse input is only supported when targets are of multilabel type: {name} is sparse.")
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if y.ndim != 1:
-        raise ValueError(f"multiclass-multioutput is not supported: {name} has shape {y.shape}; give one label a row.")
+        raise ValueError(f"{refusal}: {name} has shape {y.shape}; give one label a row.")
     return y
 
 

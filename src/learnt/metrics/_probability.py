@@ -28,6 +28,8 @@ from learnt.metrics._inputs import (
 )
 from learnt.metrics._labels import encode, is_multilabel, label_vector, unknown_label
 
+SEVERAL = "Multioutput target data is not supported with label binarization"
+
 
 @kernel
 def _pick_from_vector(p, positive, eps, picked):
@@ -114,7 +116,7 @@ def _as_probabilities(y_proba: Any) -> tuple[np.ndarray, float]:
 
 def _class_codes(y_true: Any, labels: Any, width: int) -> np.ndarray:
     """Position of every true label among the classes, which must be as many as there are columns."""
-    classes, codes = encode(label_vector(y_true, "y_true"), "y_true")
+    classes, codes = encode(label_vector(y_true, "y_true", SEVERAL), "y_true")
     if labels is None:
         if classes.size == 1:
             raise ValueError(
@@ -280,7 +282,7 @@ def _log_loss_on_device(y_true: Any, y_proba: Any, sample_weight: Any, labels: A
 
 def _positive_rows(y_true: Any, pos_label: Any) -> np.ndarray:
     """Rows of the positive one of two classes; without pos_label the larger number, never a guessed string."""
-    classes, codes = encode(label_vector(y_true, "y_true"), "y_true")
+    classes, codes = encode(label_vector(y_true, "y_true", SEVERAL), "y_true")
     if classes.size > 2:
         raise ValueError(
             "The type of the target inferred from y_true is multiclass but should be binary according to the shape of "
@@ -426,7 +428,7 @@ def calibration_curve(
     check_option(strategy, "strategy", ("uniform", "quantile"))
     p = real(column(y_prob, "y_prob"), "y_prob")
     check_finite(p, "y_prob")
-    classes, codes = encode(label_vector(y_true, "y_true"), "y_true")
+    classes, codes = encode(label_vector(y_true, "y_true", SEVERAL), "y_true")
     if classes.size > 2:
         raise ValueError(f"Only binary classification is supported, provided labels {classes.tolist()}.")
     if pos_label is None:

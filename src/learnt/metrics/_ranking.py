@@ -20,6 +20,7 @@ from learnt.metrics._labels import encode, label_vector
 from learnt.metrics._sort import FallingScores
 
 _GRAIN = 1 << 18
+SEVERAL = "multiclass-multioutput format is not supported"
 
 
 @kernel
@@ -111,7 +112,7 @@ def ranking_counts(positive: np.ndarray, scores: np.ndarray, weight: np.ndarray 
 
 def positives(y_true: Any, pos_label: Any) -> tuple[np.ndarray, int]:
     """Which rows are positive (uint8), and how many classes there are; the rule for a missing pos_label."""
-    classes, codes = encode(label_vector(y_true, "y_true"), "y_true")
+    classes, codes = encode(label_vector(y_true, "y_true", SEVERAL), "y_true")
     if pos_label is None:
         if classes.size > 2:
             raise ValueError(
@@ -304,7 +305,7 @@ def metric_at_thresholds(
     if not callable(metric_func):
         raise TypeError(f"metric_func must be a function of y_true and y_pred; got {metric_func!r}.")
     n = check_lengths(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
-    labels, scores = label_vector(y_true, "y_true"), real(column(y_score, "y_score"), "y_score")
+    labels, scores = label_vector(y_true, "y_true", SEVERAL), real(column(y_score, "y_score"), "y_score")
     check_finite(scores, "y_score")
     weight = check_weight(sample_weight, n)
     settings = dict(metric_params or {})

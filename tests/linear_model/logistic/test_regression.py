@@ -335,6 +335,13 @@ def test_penalty_none_ignores_c():
         LogisticRegression(penalty=None, C=0.1).fit(X, y)
 
 
+@pytest.mark.parametrize("penalty", ["l1", "l2", None])
+def test_a_share_of_another_penalty_is_said_to_count_for_nothing(penalty):
+    X, y = table(200, 3)
+    with pytest.warns(UserWarning, match=rf"l1_ratio parameter is only used .* Got \(penalty={penalty}\)"):
+        LogisticRegression(penalty=penalty, l1_ratio=0.5).fit(X, y)
+
+
 def test_many_classes_with_few_rows_each():
     X, y = load_digits(return_X_y=True)
     model = LogisticRegression().fit(X, y)  # lbfgs needs thousands of steps for this

@@ -219,14 +219,20 @@ class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClass
             raise ValueError(
                 f"Solver {self.solver} supports only 'l2' or None penalties, got l1_ratio={ratio:g}; use solver='auto'."
             )
-        if self.penalty in ("l1", "l2") and self.l1_ratio not in (None, 0.0, ratio):
+        if self.penalty in ("l1", "l2", None) and 0 < (self.l1_ratio or 0.0) < 1:
+            warnings.warn(
+                f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={self.penalty}); leave "
+                "penalty alone and set l1_ratio.",
+                stacklevel=4,
+            )
+        elif self.penalty in ("l1", "l2") and self.l1_ratio not in (None, 0.0, ratio):
             warnings.warn(
                 f"Inconsistent values: penalty={self.penalty} with l1_ratio={self.l1_ratio}, of which penalty counts; "
                 "leave penalty alone and set l1_ratio.",
                 stacklevel=4,
             )
         if self.dual and self.solver not in ("auto", "liblinear"):
-            raise ValueError(f"solver={self.solver!r} supports only dual=False; use solver='auto'.")
+            raise ValueError(f"Solver {self.solver} supports only dual=False, got dual=True; use solver='auto'.")
         if self.penalty is None and self.C != 1.0:
             warnings.warn(
                 "Setting penalty=None will ignore the C and l1_ratio parameters; leave penalty alone and set C=np.inf.",
