@@ -168,9 +168,19 @@ def test_sparse_dense_and_single_precision_agree():
     for params in ({}, {"penalty": "l1"}):
         thin = LinearSVC(**params).fit(X[:, :300], y)
         np.testing.assert_allclose(thin.coef_, LinearSVC(**params).fit(X[:, :300].toarray(), y).coef_, atol=1e-4)
-    narrow = LinearSVC().fit(X.astype(np.float32), y)
-    assert narrow.coef_.dtype == narrow.intercept_.dtype == np.float32
-    np.testing.assert_allclose(narrow.coef_, LinearSVC().fit(X, y).coef_, atol=1e-4)
+
+
+def test_single_precision_rows_have_coefficients_in_double():
+    """Where they are far from 0, those of single precision would lose the minimum again."""
+    X = np.random.default_rng(7).normal(size=(80, 3)).astype(np.float32)
+    X[:, 0] += 1000.0
+    amount = X.astype(float) @ [1.0, 2.0, -1.0] + 1e4
+    for model, y in ((LinearSVC(), X[:, 1] > 0.1), (LinearSVR(intercept_scaling=100.0), amount)):
+        narrow = model.fit(X, y).coef_, model.predict(X)
+        assert narrow[0].dtype == model.intercept_.dtype == np.float64
+        wide = model.fit(X.astype(float), y).coef_, model.predict(X)
+        np.testing.assert_allclose(narrow[0], wide[0], rtol=1e-9)
+        np.testing.assert_allclose(narrow[1], wide[1], rtol=1e-9)
 
 
 @pytest.mark.long

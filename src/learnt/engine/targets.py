@@ -24,13 +24,13 @@ class Shape(NamedTuple):
     dtype: Any
 
 
-def check_array_target(y: Any, kind: str, X: Any, name: str) -> Any:
-    """y as an array: numbers in X's precision, or class labels."""
+def check_array_target(y: Any, kind: str, X: Any, name: str, dtype: Any = None) -> Any:
+    """y as an array: numbers in X's precision (or that of `dtype`), or class labels."""
     if is_foreign_array(y):
         return _foreign_target(y, kind, X, name)
     if is_foreign_array(X):
         raise TypeError(f"X is an array on a device and y is not; give {name} both as arrays of the same library.")
-    y = as_target(y, kind, target_dtype(X), name)
+    y = as_target(y, kind, dtype or target_dtype(X), name)
     refuse_target(bad_target(y), kind, name)
     if kind == "label":
         require_labels(y)

@@ -54,6 +54,7 @@ def check_fit(
     any_cells: bool | None = None,
     min_rows: int = 1,
     order: str | None = None,
+    double_target: bool = False,
     reset: bool = True,
 ) -> Checked:
     """Data for `fit`, without the rows of weight 0: sets `n_features_in_` and `feature_names_in_`.
@@ -68,6 +69,8 @@ def check_fit(
         objects: what its cells may be is for others to say. None: as the class declares in `__learnt_takes__`.
     order : None or "C"
         "C" for kernels that walk rows.
+    double_target : bool, default=False
+        Whether numbers of the target are float64 whatever the precision of X.
     reset : bool, default=True
         False in `partial_fit` after the first call: the columns must be those of the first.
     """
@@ -76,7 +79,8 @@ def check_fit(
     accepted = _accepted(estimator, accept_sparse, foreign, lazy, allow_nan, any_cells)
     with rows_as_given(rows):
         matrix = _matrix(estimator, X, reset, accepted, min_rows, order)
-        return Checked(matrix, *_check_columns(y, target, sample_weight, matrix, name))
+        dtype = np.float64 if double_target else None
+        return Checked(matrix, *_check_columns(y, target, sample_weight, matrix, name, dtype))
 
 
 def check_predict(
@@ -312,11 +316,12 @@ def check_weights(weights: Any, X: Any) -> Any:
     return _check_columns(None, None, weights, X, "fit")[1]
 
 
-def _check_columns(y: Any, kind: str | None, weights: Any, X: Any, name: str) -> tuple[Any, Any]:
+def _check_columns(y: Any, kind: str | None, weights: Any, X: Any, name: str, dtype: Any = None) -> tuple[Any, Any]:
     """What there is for each row: the target (None where `kind` is), and the weights."""
     if kind is not None and y is None:
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
     if is_lazy(X):
         return check_lazy_columns(y, kind, weights, X, name)
     y, weights = target_in_memory(y), target_in_memory(weights)
-    return None if kind is None else check_array_target(y, kind, X, name), check_array_weights(weights, X)
+    y = None if kind is None else check_array_target(y, kind, X, name, dtype)
+    return y, check_array_weights(weights, X)

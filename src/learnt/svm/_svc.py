@@ -142,14 +142,13 @@ class LinearSVC(progress.CallbackSupportMixin, LinearClassifier, ClassifierMixin
         """Fit the plane; a row of weight 2 counts as two rows, one of weight 0 as none."""
         self._check_parameters()
         X, y, w = check_fit(self, X, y, sample_weight, target="label")
-        dtype = X.dtype
         w = np.ones(X.shape[0]) if w is None else w
         self.classes_, codes = encode_labels(y)
         table = self._class_weights(np.bincount(codes, w))
         bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
         with single_blas(), progress.fit_loop(self, None, X, y) as loop:
             outcomes = self._solve(X, codes, self.C * w, table, bias, watcher(self, loop))
-        self._record(outcomes, bias, dtype)
+        self._record(outcomes, bias)
         return self
 
     def _check_parameters(self) -> None:
@@ -213,15 +212,15 @@ class LinearSVC(progress.CallbackSupportMixin, LinearClassifier, ClassifierMixin
         l1_planes = self.penalty == "l1" and self.multi_class == "ovr"
         return max(self.tol**1.5, goal(0.0)) if l1_planes else goal(self.tol)
 
-    def _record(self, outcomes: list[Outcome], bias: float, dtype: Any) -> None:
+    def _record(self, outcomes: list[Outcome], bias: float) -> None:
         if self.multi_class == "crammer_singer":
             w = outcomes[0].w.T
             w = w[1:] - w[:1] if len(w) == 2 else w
         else:
             w = np.stack([outcome.w for outcome in outcomes])
         d = self.n_features_in_
-        self.coef_ = w[:, :d].astype(dtype)
-        self.intercept_ = (bias * w[:, d]).astype(dtype) if self.fit_intercept else 0.0
+        self.coef_ = np.ascontiguousarray(w[:, :d])
+        self.intercept_ = bias * w[:, d] if self.fit_intercept else 0.0
         self.n_iter_ = max(outcome.n_iter for outcome in outcomes)
         self.dual_gap_ = max(outcome.gap / outcome.value if outcome.value > 0 else 0.0 for outcome in outcomes)
         if not all(outcome.converged for outcome in outcomes):

@@ -100,17 +100,16 @@ class LinearSVR(progress.CallbackSupportMixin, RegressorMixin, Estimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVR:
         """Fit the line; a row of weight 2 counts as two rows, one of weight 0 as none."""
         self._check_parameters()
-        X, y, w = check_fit(self, X, y, sample_weight, target="number")
-        dtype = X.dtype
+        X, y, w = check_fit(self, X, y, sample_weight, target="number", double_target=True)
         w = np.ones(X.shape[0]) if w is None else w
         squared = self.loss == "squared_epsilon_insensitive"
-        loss = insensitive(y.astype(np.float64), self.C * w, float(self.epsilon), squared)
+        loss = insensitive(y, self.C * w, float(self.epsilon), squared)
         bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
         with single_blas(), progress.fit_loop(self, None, X, y) as loop:
             outcome = solve(*pose(X, bias), loss, goal(self.tol), self.max_iter, watcher(self, loop))
         d = X.shape[1]
-        self.coef_ = outcome.w[:d].astype(dtype)
-        self.intercept_ = (bias * outcome.w[d:]).astype(dtype) if self.fit_intercept else 0.0
+        self.coef_ = outcome.w[:d]
+        self.intercept_ = bias * outcome.w[d:] if self.fit_intercept else 0.0
         self.n_iter_ = outcome.n_iter
         self.dual_gap_ = outcome.gap / outcome.value if outcome.value > 0 else 0.0
         if not outcome.converged:

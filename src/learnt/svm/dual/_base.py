@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -56,6 +56,7 @@ class KernelMachine(Estimator):
     """Parameters and predictions of the five machines."""
 
     kernel: Any
+    _balanced: ClassVar[bool] = True  # whether coefficients sum to 0
     support_: np.ndarray
     dual_coef_: Any
     intercept_: np.ndarray
@@ -177,7 +178,12 @@ class KernelMachine(Estimator):
         return plane
 
     def _plane(self) -> Any:
-        return self.dual_coef_ @ self.support_vectors_
+        return self.dual_coef_ @ self._vectors_apart()
+
+    def _vectors_apart(self) -> Any:
+        """Support vectors from a point near them, where that leaves the plane as it is."""
+        origin = self._kernel().origin(self.support_vectors_) if len(self.support_) else np.zeros(1)
+        return self.support_vectors_ - origin if origin.any() else self.support_vectors_
 
     @property
     def n_support_(self) -> np.ndarray:

@@ -159,7 +159,7 @@ class Classification(ClassifierMixin, KernelMachine):
 
     def _plane(self) -> Any:
         coef = matrix_of(self._pair_coefficients()).T
-        flat = (sparse.csr_matrix(coef) if sparse.issparse(self.support_vectors_) else coef) @ self.support_vectors_
+        flat = (sparse.csr_matrix(coef) if sparse.issparse(self.support_vectors_) else coef) @ self._vectors_apart()
         return -flat if len(self.classes_) == 2 else flat
 
     def _pair_decisions(self, X: Any) -> np.ndarray:

@@ -38,7 +38,7 @@ def fit_rows(machine: Any, X: Any, y: Any, sample_weight: Any, target: str | Non
         y = None if target is None else check_target(y, target, X, name)
     else:
         places = present_rows(weights, X)
-        X, y, w = check_fit(machine, X, y, weights, target=target, order="C")
+        X, y, w = check_fit(machine, X, y, weights, target=target, order="C", double_target=True)
         X = X.astype(np.float64, copy=False)
     n = X.shape[0] if places is None else rows_given(weights)
     shape = (n, *X.shape[1:])

@@ -45,11 +45,22 @@ class Kernel(NamedTuple):
     gamma: float
     degree: float
     coef0: float
+    balanced: bool = False  # whether coefficients sum to 0
 
     @property
     def unit(self) -> float:
         """What rows are multiplied by so that the Gaussian is exp(−½‖x − z‖²)."""
         return float(np.sqrt(2.0 * self.gamma))
+
+    def origin(self, Z: Any) -> np.ndarray:
+        """A point that rows may be measured from: the one nearest to 0 in their box, so that none grows.
+
+        Where coefficients sum to 0, the function of the linear kernel is the same from any point but for its intercept,
+        and rows that are far from 0 and near one another keep their digits.
+        """
+        if self.name != "linear" or not self.balanced or route(Z) is not Route.DENSE:
+            return np.zeros(Z.shape[1])
+        return np.clip(0.0, Z.min(axis=0), Z.max(axis=0))
 
     def of_products(self, P: np.ndarray) -> np.ndarray:
         """k(x, z) from x·z, of a kernel that depends on nothing else; may write into P."""
@@ -92,11 +103,15 @@ class Kernel(NamedTuple):
         if callable(self.name):
             return self.between(X, Z) @ coefficients
         X, Z = workable(X), workable(Z)
+        origin = self.origin(Z) if self.name == "linear" and route(X) is Route.DENSE else np.zeros(0)
+        if origin.any():
+            X, Z = X - origin, Z - origin
+            out += (Z @ origin)[None] @ coefficients
         if self.name == "rbf" and X.shape[0] <= _FEW and route(X) is route(Z) is Route.DENSE:
             return np.exp(-self.gamma * np.stack([row_squares(Z - x) for x in X])) @ coefficients
 
         def part(lo: int, hi: int) -> None:
-            out[lo:hi] = self.between(X[lo:hi], Z) @ coefficients
+            out[lo:hi] += self.between(X[lo:hi], Z) @ coefficients
 
         for_blocks(part, X.shape[0], grain=max(1, min(4096, _CELLS // max(Z.shape[0], 1))))
         return out
@@ -120,7 +135,7 @@ def kernel_of_machine(machine: Any, n_features: int) -> Kernel:
     if isinstance(name, str) and name not in (*QUICK, "precomputed"):
         gamma = None if name == "chi2" and machine.gamma == "scale" else machine._gamma
         name = named_kernel(name, gamma, machine.degree, machine.coef0, n_features)
-    return Kernel(name, machine._gamma, machine.degree, machine.coef0)
+    return Kernel(name, machine._gamma, machine.degree, machine.coef0, machine._balanced)
 
 
 def machine_rule(machine: Any, state: dict[str, Any], dims: dict[str, Any]) -> str | None:
@@ -173,6 +188,10 @@ class TrainingKernel:
         X = X if callable(kernel.name) else workable(X)  # a function gets the rows as they are, as at prediction
         self.X, self.left = X, X
         self.dense_linear = kernel.name == "linear" and route(X) is Route.DENSE
+        self.along = np.zeros(self.n)  # of rows, measured from their origin, with the origin
+        if self.dense_linear and (origin := kernel.origin(X)).any():
+            X = X - origin
+            self.X, self.left, self.along = X, X, X @ origin
         self.by_products = kernel.name != "rbf" or products_are_exact(X, X, kernel.unit, _ERROR)
         self.dense_rbf = kernel.name == "rbf" and self.by_products and route(X) is Route.DENSE
         self.norms = np.zeros(self.n)

@@ -44,6 +44,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     array([ 1, -1])
     """
 
+    _balanced = False
     __learnt_schema__ = Schema(params=PARAMS, state={**STATE, "offset_": real("p")}, extra=EXTRA, rule=machine_rule)
     # Rows on the surface are on its one side or the other by rounding, so that `predict` is not compared.
     __learnt_trial__ = Trial(

@@ -171,6 +171,11 @@ def gaps_of(alpha, score, sign, linear, upper, begin, b) -> np.ndarray:
     return np.maximum(paid - claimed, 0.0) / np.maximum(np.abs(primal), _TINY)
 
 
+def as_given(machine: Machine, training: TrainingKernel) -> Machine:
+    """A machine of rows as they were given, where the kernel measures them from another origin."""
+    return machine._replace(intercept=machine.intercept - float(machine.coef @ training.along))
+
+
 def _intercept(found: Solution, problem: Dual) -> float:
     return float(between(found.alpha, found.score, problem.sign, problem.upper, _ONE)[0])
 

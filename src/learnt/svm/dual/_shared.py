@@ -43,6 +43,11 @@ class Table(NamedTuple):
     K: Entries
     order: np.ndarray  # (n,) the rows sorted by class
     begin: np.ndarray  # (k + 1,) where the rows of each class begin among them
+    along: np.ndarray  # (n,) their products with the origin that the kernel measures them from
+
+    def intercepts(self, b: np.ndarray, coef: np.ndarray, layout: Layout) -> np.ndarray:
+        """Intercepts of machines of rows as they were given."""
+        return b - np.add.reduceat(coef * self.along[layout.at], layout.sides[::2])
 
     def layout(self, pairs: np.ndarray) -> Layout:
         """The variables of these pairs of classes."""
@@ -66,7 +71,7 @@ def table_of(kernel: Kernel, X: Any, codes: np.ndarray, n_classes: int, largest:
     part = X[np.ix_(order, order)] if kernel.name == "precomputed" else X[order]
     training = TrainingKernel(kernel, part)
     begin = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=n_classes))])
-    return Table(_entries(training, largest, effort.tol), order, begin)
+    return Table(_entries(training, largest, effort.tol), order, begin, training.along)
 
 
 def _entries(training: TrainingKernel, largest: float, tol: float) -> Entries:
@@ -86,7 +91,9 @@ def classify_pairs(table: Table, layout: Layout, upper: np.ndarray, effort: Effo
     b = between(alpha, found.score, sign, upper, begin)
     gaps = gaps_of(alpha, found.score, sign, -1.0, upper, begin, b)
     values = sign - found.score + np.repeat(b, _sizes(layout))
-    return Machines(sign * alpha, values, b, found.steps, found.gap, gaps, found.converged)
+    coef = sign * alpha
+    b = table.intercepts(b, coef, layout)
+    return Machines(coef, values, b, found.steps, found.gap, gaps, found.converged)
 
 
 def classify_nu_pairs(table: Table, layout: Layout, weight: np.ndarray, nu: float, effort: Effort) -> Machines:
@@ -100,6 +107,7 @@ def classify_nu_pairs(table: Table, layout: Layout, weight: np.ndarray, nu: floa
     margin = margin_of(above, below)
     b, each = (above + below) / 2 / margin, _sizes(layout)
     coef, values = sign * alpha / np.repeat(margin, each), np.repeat(b, each) - found.score / np.repeat(margin, each)
+    b = table.intercepts(b, coef, layout)
     return Machines(coef, values, b, found.steps, found.gap, np.full(len(b), np.nan), found.converged)
 
 

@@ -17,7 +17,7 @@ from learnt.engine.threads import single_blas
 from learnt.svm.dual._base import EXTRA, NO_MISS, PARAMS, STATE, KernelMachine, solve_or_refuse
 from learnt.svm.dual._inputs import fit_rows
 from learnt.svm.dual._kernel import TrainingKernel, machine_rule
-from learnt.svm.dual._problems import Machine, finite_C, kernel_rows, regress, regress_nu
+from learnt.svm.dual._problems import Machine, as_given, finite_C, kernel_rows, regress, regress_nu
 
 _SCHEMA = Schema(params=PARAMS, state=STATE, extra=EXTRA, rule=machine_rule)
 _TRIAL = Trial(quick={"tol": 1e-8, "gamma": 0.1}, warmup=(Warm("amount"),), weight_unit_free=False, most_rows=600)
@@ -37,10 +37,10 @@ class _Regression(RegressorMixin, KernelMachine):
         rows = fit_rows(self, X, y, sample_weight, "number")
         training = TrainingKernel(self._prepare(rows), rows.X)
         upper = finite_C(self.C, training) * rows.w
-        y = rows.y.astype(np.float64)
+        y = rows.y
         with single_blas():
             machine = self._solve(kernel_rows(training, float(upper.max()), self._effort()), y, upper)
-        self._keep_one(rows, machine)
+        self._keep_one(rows, as_given(machine, training))
         self._record(machine)
         return self
 

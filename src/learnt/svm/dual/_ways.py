@@ -10,7 +10,7 @@ import numpy as np
 from learnt.engine.threads import run_tasks
 from learnt.svm.dual._kernel import Kernel, TrainingKernel
 from learnt.svm.dual._pairs import pair_index, pairs_of
-from learnt.svm.dual._problems import Machine
+from learnt.svm.dual._problems import Machine, as_given
 from learnt.svm.dual._shared import has_room, table_of
 
 _FOLDS = 5  # of the cross-validation that probabilities come from
@@ -153,7 +153,8 @@ class Apart:
             part = X
         else:
             part = X[np.ix_(rows, rows)] if kernel.name == "precomputed" else X[rows]
-        return self.model._machine(TrainingKernel(kernel, part), y, weight[rows], pair)
+        training = TrainingKernel(kernel, part)
+        return as_given(self.model._machine(training, y, weight[rows], pair), training)
 
 
 def folds_of(count: np.ndarray) -> int:
