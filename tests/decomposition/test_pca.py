@@ -46,6 +46,13 @@ def test_agrees_with_scikit_learn(solver, shape):
     np.testing.assert_allclose(ours.transform(X), theirs.transform(X), rtol=1e-7, atol=1e-8)
 
 
+@pytest.mark.parametrize("power", ["auto", 0, 2])
+def test_as_many_vectors_as_columns_are_exact(power):
+    X = np.random.default_rng(0).normal(size=(1000, 100))  # variances that lie close together
+    found = PCA(3, svd_solver="randomized", n_oversamples=97, iterated_power=power, random_state=0).fit(X)
+    assert_same(found, PCA(3, svd_solver="full").fit(X))
+
+
 @pytest.mark.parametrize("shape", [(200, 6), (2000, 40), (30, 80), (60, 60)])
 @pytest.mark.parametrize("solver", ["auto", "full"])
 def test_all_components_agree_with_scikit_learn(shape, solver):

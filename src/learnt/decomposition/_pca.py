@@ -49,8 +49,8 @@ class PCA(PrincipalComponents):
     iterated_power : int or "auto", default="auto"
         Passes over the data that "randomized" makes after the first; "auto" stops when converged, after 4 or 5 at most.
     n_oversamples : int, default=10
-        How many vectors "randomized" iterates beyond n_components. Where iterated_power is "auto", one more pass
-        replaces them if that is less work.
+        How many vectors "randomized" iterates beyond n_components; as many as there are columns make it exact. Where
+        iterated_power is "auto", one more pass replaces them if that is less work.
     power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
         For code written for scikit-learn: "randomized" always orthonormalises, by QR.
     random_state : int, RandomState, Generator or None, default=None

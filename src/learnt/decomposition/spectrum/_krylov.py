@@ -39,7 +39,8 @@ def randomized(
     middle, point = (centre(rows), starting_point(rows)) if about is None else (about, None)
     d = rows.n_features
     width, passes = _schedule(k, oversamples) if power is None else (k + oversamples, power + 1)
-    width = min(width, d)
+    if k + oversamples >= d:
+        width, passes = d, 1  # all directions: no other pass finds more
     # Drawn with NumPy whatever the library: the same start on every device.
     start = like(draw.normal(size=(d, width)), middle.mean)
     values, vectors, basis, inside = krylov(
