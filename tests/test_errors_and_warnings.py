@@ -31,6 +31,7 @@ RNG = np.random.default_rng(0)
 LINE = RNG.normal(size=(30, 2)) @ [[1.0, 0.9], [0.0, 0.4]], RNG.normal(size=30)
 CLASSES = LINE[0], (LINE[0][:, 0] + 0.5 * RNG.normal(size=30) > 0).astype(int)
 PIECES = np.concatenate([LINE[0], LINE[0] + 1e3])
+FLAGS = RNG.integers(0, 2, size=(30, 6))
 EGGS = ["eggs", "spam", "ham"]
 THREE = [[0.5, 0.3, 0.2], [0.2, 0.3, 0.5], [0.1, 0.8, 0.1]]
 
@@ -119,6 +120,8 @@ WARNED = {
         LINE[0]
     ),
     "bounds of one cluster": lambda of: of.cluster.KMeans(1, algorithm="elkan").fit(LINE[0]),
+    "numbers as flags": lambda of: of.metrics.silhouette_score(FLAGS, [0, 1] * 15, metric="jaccard"),
+    "numbers as flags of rows": lambda of: of.cluster.OPTICS(metric="jaccard", cluster_method="dbscan").fit(FLAGS),
     "fractions as clusters": lambda of: of.metrics.rand_score([0.1, 0.2, 0.3], [0, 1, 2]),
 }
 

@@ -18,6 +18,9 @@ X = RNG.normal(size=(200, 4)) + 100.0  # no ties: every tree is the only one
 LINKAGES = ("ward", "average", "complete", "single")
 
 
+MORE = ("braycurtis", "chebyshev", "correlation", "mahalanobis", "minkowski", "seuclidean", "sqeuclidean")
+
+
 def fitted(X, **settings):
     return AgglomerativeClustering(compute_distances=True, **settings).fit(X)
 
@@ -47,11 +50,12 @@ def test_ward_of_rows_with_many_features(n, scale):
     np.testing.assert_array_equal(np.sort(model.children_, axis=1), np.sort(Z[:, :2].astype(int), axis=1))
 
 
-@pytest.mark.parametrize("metric", ["manhattan", "l1", "cosine", "l2", "precomputed", "function"])
+@pytest.mark.parametrize("metric", ["manhattan", "l1", "cosine", "l2", "precomputed", "function", *MORE])
 @pytest.mark.parametrize("linkage", LINKAGES[1:])
 def test_other_metrics(linkage, metric):
     rows = RNG.normal(size=(60, 4))
-    name = {"manhattan": "cityblock", "l1": "cityblock", "cosine": "cosine"}.get(metric, "euclidean")
+    known = {"manhattan": "cityblock", "l1": "cityblock"} | {name: name for name in ("cosine", *MORE)}
+    name = known.get(metric, "euclidean")
     Z = hierarchy.linkage(pdist(rows, name), linkage)
     if metric == "precomputed":
         model = fitted(squareform(pdist(rows)), linkage=linkage, metric="precomputed")

@@ -36,6 +36,14 @@ def test_a_step_is_the_transform_of_guttman():
     np.testing.assert_allclose(smacof(D, init=START, max_iter=1)[0], B @ START / 40, atol=1e-13)
 
 
+@pytest.mark.parametrize("metric", ["minkowski", "seuclidean", "mahalanobis", "chebyshev"])
+def test_dissimilarities_by_any_metric(metric):
+    rows = generator(2).normal(size=(700, 4))  # more than one block
+    params = {"p": 3} if metric == "minkowski" else None
+    found = ClassicalMDS(metric=metric, metric_params=params).fit(rows).dissimilarity_matrix_
+    np.testing.assert_allclose(found, squareform(pdist(rows, metric, **(params or {}))), rtol=1e-10)
+
+
 @pytest.mark.parametrize("metric", [True, False])
 def test_stress_falls_and_is_that_of_the_points(metric):
     stresses = [smacof(D, init=START, max_iter=s, metric=metric, normalized_stress=metric)[1] for s in range(1, 8)]
@@ -115,7 +123,7 @@ def test_bad_input_is_one_sentence():
     crooked[0, 1] += 1.0
     for message, call in (
         ("Array must be symmetric", lambda: smacof(crooked)),
-        ("no square matrix", lambda: smacof(X)),
+        ("2-dimensional and square", lambda: smacof(X)),
         ("init of smacof has the shape", lambda: smacof(D, init=START[:9])),
         ("Array must be symmetric", lambda: ClassicalMDS(metric="precomputed").fit(crooked)),
         ("square", lambda: MDS(metric="precomputed").fit(X)),

@@ -7,6 +7,7 @@ from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 
 from learnt import metrics
+from learnt.distances import METRIC_NAMES
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 3)) + 4.0 * RNG.integers(3, size=(300, 1))
@@ -62,6 +63,32 @@ def test_silhouettes_of_other_distances():
         assert ours == pytest.approx(theirs, rel=1e-8)
     ours, theirs = (m.silhouette_score(X, LABELS, sample_size=50, random_state=1) for m in (metrics, oracle))
     assert ours == pytest.approx(theirs, rel=1e-9)
+
+
+NAMES = [name for name in METRIC_NAMES if name not in ("precomputed", "infinity", "p", "haversine")]
+
+
+@pytest.mark.filterwarnings("ignore:Data was converted")
+@pytest.mark.parametrize("metric", NAMES)
+def test_silhouettes_by_every_metric(metric):
+    rng = np.random.default_rng(3)
+    rows = rng.integers(0, 3, size=(1500, 6)).astype(float)  # more than one block, and equal rows
+    rows[~rows.any(axis=1), 0] = 1.0
+    rows[0] = 0.0  # without a direction, and nothing true
+    if metric == "correlation":
+        rows[:, 0] += np.linspace(3, 4, 1500)  # rows that are constant have none
+    labels = rng.integers(0, 3, 1500)
+    options = {"p": 3} if metric == "minkowski" else {}
+    ours, theirs = (m.silhouette_samples(rows, labels, metric=metric, **options) for m in (metrics, oracle))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-9)
+
+
+def test_silhouettes_of_sparse_rows_by_metric():
+    for metric in ("manhattan", "cosine"):
+        ours, theirs = (m.silhouette_score(sparse.csr_array(X), LABELS, metric=metric) for m in (metrics, oracle))
+        assert ours == pytest.approx(theirs, rel=1e-8)
+    with pytest.raises(ValueError, match="not valid for sparse input"):
+        metrics.silhouette_score(sparse.csr_array(X), LABELS, metric="jaccard")
 
 
 def test_equal_rows_have_no_silhouette():

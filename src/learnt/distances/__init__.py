@@ -10,7 +10,8 @@ tree_nodes, visits, Visits             the nodes of a search's tree as arrays, a
 chosen_algorithm                       the index that was asked for, where the points and the metric allow it
 nearest_graph                          weights of neighbours, symmetric
 dimension_sums                         intrinsic dimension from distances to neighbours
-distance_function                      all distances between two sets of rows, by the name of a metric
+distance_function                      all distances between sets of rows, by any metric and what it learns of all
+warn_of_conversion                     a warning that numbers become flags
 nearest_center, center_distances, center_errors, expanded            few centres, on arrays of any library
 square_distance, square_distances      ‖x − y‖² in float64, in order of the features: decides ties
 add_power, power_root                  Minkowski distances inside other kernels, feature by feature
@@ -38,13 +39,20 @@ from learnt.distances._centers import (
 from learnt.distances._choice import chosen_algorithm
 from learnt.distances._dimension import DimensionSums, dimension_sums
 from learnt.distances._graph import nearest_graph
-from learnt.distances._metrics import METRIC_NAMES, SPARSE_METRIC_NAMES, check_metric, distance_function, resolve_metric
+from learnt.distances._metrics import (
+    METRIC_NAMES,
+    SPARSE_METRIC_NAMES,
+    check_metric,
+    resolve_metric,
+    warn_of_conversion,
+)
 from learnt.distances._metrics import SAME as SAME_METRICS
 from learnt.distances._neighborhoods import Neighborhoods
 from learnt.distances._power_sums import add_power, power_root
 from learnt.distances._rounding import round_rows, square_distance, square_distances
 from learnt.distances._search import Search
 from learnt.distances._select import Consume
+from learnt.distances.brute._index import distance_function
 from learnt.distances.trees._ball_sums import BallSums
 from learnt.distances.trees._index import METRICS as KD_TREE_METRICS
 from learnt.distances.trees._index import box_tree, tree_takes
@@ -86,4 +94,5 @@ __all__ = [
     "tree_nodes",
     "tree_takes",
     "visits",
+    "warn_of_conversion",
 ]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
+from sklearn.exceptions import DataConversionWarning
 
 from learnt.distances._centers import squared_norms
 from learnt.distances._minkowski import POWERS, minkowski_sums
@@ -67,6 +68,18 @@ def check_metric(name: str, metric: Any, X: Any = None) -> None:
         )
 
 
+def warn_of_conversion(metric: Any, X: Any, words: str) -> None:
+    """Warn where a metric of flags takes every number that is not 0 as one: `words` begin the sentence."""
+    if not (isinstance(metric, str) and metric in _OF_FLAGS):
+        return
+    if (X.dtype if hasattr(X, "dtype") else np.asarray(X).dtype).kind != "b":
+        warnings.warn(
+            f"{words} to boolean for metric {metric}: every number that is not 0 counts as True; give X as booleans.",
+            DataConversionWarning,
+            stacklevel=5,
+        )
+
+
 def learned_params(metric: Any, params: dict, T: Any) -> dict:
     """Parameters that a metric takes from the training rows where they are not given."""
     if sparse.issparse(T) and params.get("w") is not None:
@@ -88,6 +101,8 @@ def learned_params(metric: Any, params: dict, T: Any) -> dict:
 
 def distance_function(metric: Any, params: dict) -> Callable[[Any, Any], np.ndarray]:
     """The function that gives all distances between two sets of rows; for "minkowski" their p-th powers.
+
+    What the metric learns of the rows is in `params`; other packages have `distance_function` of `brute`.
 
     >>> distance_function("chebyshev", {})(np.array([[0.0, 0.0]]), np.array([[1.0, 3.0]]))
     array([[3.]])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from learnt.distances import check_metric, distance_function, resolve_metric
+from learnt.distances import check_metric, distance_function
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.schema import FEATURES, Schema, count, number, real
@@ -22,10 +22,9 @@ _CELLS = 1 << 18  # distances of a block
 def dissimilarities_of(name: str, X: np.ndarray, metric: Any, params: dict | None) -> np.ndarray:
     """All distances between the rows of X, or X itself where it holds them."""
     check_metric(name, metric, X)
-    metric, params = resolve_metric(metric, 2, params)
     if isinstance(metric, str) and metric == "precomputed":
         return checked_dissimilarities(X)
-    function = distance_function(metric, params)
+    function = distance_function(X, metric, params)
     D = np.empty((len(X), len(X)))
 
     def fill(lo: int, hi: int) -> None:

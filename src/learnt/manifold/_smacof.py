@@ -120,7 +120,7 @@ def checked_dissimilarities(D: Any) -> np.ndarray:
     D = check_array(D, dtype=np.float64)
     if D.shape[0] != D.shape[1]:
         raise ValueError(
-            f"Dissimilarities have the shape {D.shape} and are no square matrix; give one for each two rows."
+            f"array must be 2-dimensional and square. shape = {D.shape}: give one dissimilarity for each two rows."
         )
     try:
         return check_symmetric(D, raise_exception=True)

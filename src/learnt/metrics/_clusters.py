@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from learnt.metrics._inputs import check_lengths, column
 from learnt.metrics._labellings import labelling
 
 _CELLS = 1 << 20  # distances held at once by one task
-_SCIPY = {"manhattan": "cityblock", "l1": "cityblock", "l2": "euclidean"}
 
 
 def _coded(X: Any, labels: Any) -> tuple[Any, Any, int]:
@@ -43,24 +43,26 @@ def _coded(X: Any, labels: Any) -> tuple[Any, Any, int]:
 def silhouette_samples(X: Any, labels: Any, *, metric: Any = "euclidean", **kwds: Any) -> Any:
     """(b − a) / max(a, b) of each row: a its mean distance to its own cluster, b to the nearest other; 0 if alone.
 
-    X holds rows, or with metric="precomputed" their distances.
+    X holds rows, or with metric="precomputed" their distances; `kwds` are parameters of the metric, which is one of
+    `NearestNeighbors`. Rows on a device have Euclidean and Manhattan distances.
 
     >>> silhouette_samples([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1]).round(2)
     array([0.9 , 0.89, 0.89, 0.9 ])
     """
     if metric == "precomputed":
         _check_diagonal(X)
-    X, codes, k = _coded(X, labels)
+    given, (X, codes, k) = X, _coded(X, labels)
     n = X.shape[0]
     if route(X) is Route.DEVICE:
         return silhouettes(X, codes, k, metric)
+    distances = _distances(X, metric, kwds, given)
     member = np.zeros((n, k))
     member[np.arange(n), codes] = 1.0
     size = member.sum(axis=0)
     out = np.zeros(n)
 
     def some(lo: int, hi: int) -> None:
-        sums = _distances(X, lo, hi, metric, kwds) @ member
+        sums = distances(lo, hi) @ member
         own = codes[lo:hi]
         rows = np.arange(hi - lo)
         alone = size[own] == 1
@@ -87,20 +89,22 @@ def _check_diagonal(distances: Any) -> None:
         )
 
 
-def _distances(X: Any, lo: int, hi: int, metric: Any, options: dict) -> np.ndarray:
-    """Distances of the rows lo…hi−1 to all rows."""
-    if metric == "precomputed":
-        return dense(X[lo:hi])
-    if route(X) is Route.SPARSE:
-        if metric not in ("euclidean", "l2"):
-            raise TypeError(f"Sparse rows have Euclidean distances here, not {metric!r}; use X.toarray().")
-        norms = np.asarray(X.multiply(X).sum(axis=1)).ravel()
-        D = np.sqrt(np.maximum(norms[lo:hi, None] - 2.0 * (X[lo:hi] @ X.T).toarray() + norms, 0.0))
+def _distances(X: Any, metric: Any, options: dict, given: Any) -> Callable[[int, int], np.ndarray]:
+    """The function that gives the distances of rows lo…hi−1 to all rows; of each to itself 0, whatever the metric."""
+    if isinstance(metric, str) and metric == "precomputed":
+        return lambda lo, hi: dense(X[lo:hi])
+    from learnt.distances import check_metric, distance_function, warn_of_conversion  # slow to import, seldom needed
+
+    check_metric("silhouette_samples", metric, X)
+    warn_of_conversion(metric, given, "Data was converted")
+    between = distance_function(X, metric, options)
+
+    def some(lo: int, hi: int) -> np.ndarray:
+        D = between(X[lo:hi], X)
         D[np.arange(hi - lo), np.arange(lo, hi)] = 0.0
         return D
-    from scipy.spatial.distance import cdist  # loads slowly, and few who import metrics cluster
 
-    return cdist(X[lo:hi], X, _SCIPY.get(metric, metric) if isinstance(metric, str) else metric, **options)
+    return some
 
 
 def silhouette_score(

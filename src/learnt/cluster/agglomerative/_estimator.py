@@ -11,12 +11,11 @@ from sklearn.utils.validation import check_memory
 
 from learnt.cluster.agglomerative._linkage import EUCLIDEAN, free_tree, graph_tree
 from learnt.cluster.agglomerative._tree import Tree, cut, roots
+from learnt.distances import check_metric
 from learnt.engine.estimator import Estimator, Trial, Warm
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.schema import FEATURES, Schema, count, integers, real
 from learnt.engine.validation import check_fit
-
-_METRICS = ("euclidean", "l1", "l2", "manhattan", "cityblock", "cosine", "precomputed")
 
 
 class Agglomeration(Estimator):
@@ -49,8 +48,7 @@ class Agglomeration(Estimator):
         check_choice(self, "linkage", ("ward", "complete", "average", "single"))
         check_choice(self, "compute_full_tree", ("auto", True, False))
         check_flag(self, "compute_distances")
-        if not callable(self.metric):
-            check_choice(self, "metric", _METRICS)
+        check_metric(type(self).__name__, self.metric)
         if (self.n_clusters is None) == (self.distance_threshold is None):
             raise ParameterError(
                 "Exactly one of n_clusters and distance_threshold has to be set, and the other needs to be None."
@@ -109,8 +107,8 @@ class AgglomerativeClustering(ClusterMixin, Agglomeration):
     n_clusters : int or None, default=2
         How many clusters; None where `distance_threshold` decides.
     metric : str or callable, default="euclidean"
-        "euclidean", "l1", "l2", "manhattan", "cosine", "precomputed" (X is a matrix of distances), or a function of all
-        rows that gives such a matrix. Ward's linkage is Euclidean.
+        A metric of `NearestNeighbors`, "precomputed" (X is a matrix of distances), or a function of all rows that gives
+        such a matrix. Ward's linkage is Euclidean.
     memory : None, str or joblib.Memory
         Where trees are kept from call to call, for other cuts of the same tree.
     connectivity : array or SciPy matrix of shape (n_samples, n_samples), callable or None

@@ -66,7 +66,7 @@ def _distances_of(X: np.ndarray, metric: Any) -> Distances:
     square = square_distances_of(X, metric)
     if square is not None:
         return lambda rows, columns: square[np.ix_(rows, columns)]
-    between = distance_function(metric, {})
+    between = distance_function(X, metric)
     return lambda rows, columns: between(X[rows], X[columns])
 
 

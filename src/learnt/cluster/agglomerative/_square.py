@@ -176,7 +176,7 @@ def merges(D: np.ndarray, linkage: str) -> Merges:
 
 def all_distances(X: np.ndarray, metric: Any) -> np.ndarray:
     """The distances of all pairs of rows by a metric of `learnt.distances`; both of a pair to the last bit."""
-    return all_pairs(X, distance_function(metric, {}))
+    return all_pairs(X, distance_function(X, metric))
 
 
 def squares_between(A: np.ndarray, B: np.ndarray) -> np.ndarray:

@@ -188,7 +188,7 @@ class Birch(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Est
         check_is_fitted(self, msg=NOT_FITTED)
         X = check_predict(self, X, order="C")
         centers = np.asarray(self.subcluster_centers_, dtype=X.dtype)
-        parts = [distance_function("euclidean", {})(part, centers) for part in dense_parts(X, 16 * _CELLS)]
+        parts = [distance_function(centers, "euclidean")(part, centers) for part in dense_parts(X, 16 * _CELLS)]
         return np.concatenate(parts).astype(X.dtype, copy=False)
 
     def __sklearn_tags__(self) -> Any:

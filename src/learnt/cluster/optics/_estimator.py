@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_memory
 from learnt.cluster.optics._extraction import check_xi_params, cluster_optics_dbscan, cluster_optics_xi
 from learnt.cluster.optics._graph import check_graph_params, reachability
 from learnt.cluster.optics._sizes import rows_of
+from learnt.distances import warn_of_conversion
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.params import check_choice, check_number
 from learnt.engine.schema import FEATURES, Schema, integers, real
@@ -149,6 +150,7 @@ class OPTICS(ClusterMixin, Estimator):
         check_choice(self, "cluster_method", ("xi", "dbscan"))
         check_number(self, "eps", 0, also=(None,))
         check_xi_params(self)
+        warn_of_conversion(self.metric, X, "Data will be converted")
         X = check_fit(self, X, order="C").X
         eps = self.max_eps if self.eps is None else self.eps
         if self.cluster_method == "dbscan" and eps > self.max_eps:

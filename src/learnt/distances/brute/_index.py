@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from learnt.distances.brute._products import product_neighbors
 from learnt.distances.brute._rounded_points import RoundedPoints
 from learnt.engine.cached import cached_property
 from learnt.engine.kernel import compilation_enabled
+from learnt.engine.matrices import Route, route
 from learnt.engine.threads import for_blocks
 
 # Multiplications up to which NumPy is done before compiled code would be loaded, and the number of queries up to which
@@ -164,6 +166,19 @@ class BruteForce:
     @cached_property
     def _zero_points(self) -> np.ndarray:
         return zero_rows(self.T)
+
+
+def distance_function(X: Any, metric: Any, params: dict | None = None) -> Callable[[Any, Any], np.ndarray]:
+    """The function that gives all distances between two sets of the rows X, of which the metric learns what it needs.
+
+    >>> X = np.array([[0.0, 0.0], [1.0, 3.0]])
+    >>> distance_function(X, "chebyshev")(X[:1], X)
+    array([[0., 3.]])
+    """
+    metric = _metrics.SAME.get(metric, metric) if isinstance(metric, str) else metric
+    brute = BruteForce(X, *_metrics.resolve_metric(metric, 2, params))
+    matrix = brute.matrix(route(X) is Route.SPARSE)
+    return lambda Q, T: brute.finish(matrix(Q, T))
 
 
 def unit_rows(X: np.ndarray, zeros: bool, side: int) -> np.ndarray:
