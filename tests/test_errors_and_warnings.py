@@ -119,6 +119,9 @@ WARNED = {
     "rows of a tree": lambda of: of.ensemble.IsolationForest(n_estimators=1, max_samples=1000, random_state=0).fit(
         LINE[0]
     ),
+    "weights of a warm start": lambda of: of.ensemble.RandomForestClassifier(
+        1, class_weight="balanced", warm_start=True, random_state=0
+    ).fit(*CLASSES),
     "bounds of one cluster": lambda of: of.cluster.KMeans(1, algorithm="elkan").fit(LINE[0]),
     "numbers as flags": lambda of: of.metrics.silhouette_score(FLAGS, [0, 1] * 15, metric="jaccard"),
     "numbers as flags of rows": lambda of: of.cluster.OPTICS(metric="jaccard", cluster_method="dbscan").fit(FLAGS),

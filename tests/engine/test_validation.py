@@ -184,6 +184,10 @@ def test_parameters():
     check_number(Model(k=None), "k", 0, also=(None,))
     check_choice(Model(mode="a"), "mode", ("a", "b"))
     check_flag(Model(flag=np.True_), "flag")
+    for flag in (True, np.False_, "auto"):
+        check_choice(Model(mode=flag), "mode", ("auto", True, False))
+        check_number(Model(k=flag), "k", 0, also=("auto", True, False))
+    check_verbose(SimpleNamespace(verbose=np.True_))
     for wrong in (-1, 1.5, True, "x", None):
         with pytest.raises(ParameterError, match="The 'k' parameter of Model must be a whole number of at least 0"):
             check_number(Model(k=wrong), "k", 0, integer=True)
@@ -193,6 +197,8 @@ def test_parameters():
         check_number(Model(k=2), "k", 0, 1)
     with pytest.raises(ParameterError, match="one of 'a', 'b'"):
         check_choice(Model(mode="c"), "mode", ("a", "b"))
+    with pytest.raises(ParameterError, match="one of 1, 2"):
+        check_choice(Model(mode=np.True_), "mode", (1, 2))
     with pytest.raises(ParameterError, match="True or False"):
         check_flag(Model(flag=1), "flag")
 

@@ -24,7 +24,7 @@ def check_number(
 ) -> None:
     """The parameter is a number in low…high (`open_low`: greater than low), or one of `also` (None, "auto", …)."""
     value = getattr(estimator, name)
-    if any(value is other or (isinstance(value, str) and value == other) for other in also):
+    if _is_among(value, also):
         return
     kind = Integral if integer else Real
     good = isinstance(value, kind) and not isinstance(value, bool)
@@ -41,7 +41,7 @@ def check_number(
 
 def check_verbose(estimator: Any) -> None:
     """The parameter `verbose` is True, False or an integer of at least 0."""
-    if not isinstance(estimator.verbose, bool):
+    if not _is_flag(estimator.verbose):
         check_number(estimator, "verbose", 0, integer=True)
 
 
@@ -55,7 +55,7 @@ def check_class_weight(estimator: Any) -> None:
 def check_choice(estimator: Any, name: str, options: Sequence[Any]) -> None:
     """The parameter is one of `options`."""
     value = getattr(estimator, name)
-    if not any(value is option or (isinstance(value, str) and value == option) for option in options):
+    if not _is_among(value, options):
         raise ParameterError(_sentence(estimator, name, "one of " + ", ".join(map(repr, options)), value))
 
 
@@ -63,8 +63,18 @@ def check_flag(estimator: Any, *names: str) -> None:
     """The parameters are True or False."""
     for name in names:
         value = getattr(estimator, name)
-        if type(value).__name__ not in ("bool", "bool_"):
+        if not _is_flag(value):
             raise ParameterError(_sentence(estimator, name, "True or False", value))
+
+
+def _is_flag(value: Any) -> bool:
+    """NumPy's booleans count: grids of parameters are made of them."""
+    return type(value).__name__ in ("bool", "bool_")
+
+
+def _is_among(value: Any, options: Sequence[Any]) -> bool:
+    told_by_value = isinstance(value, str) or _is_flag(value)
+    return any(value is option or (told_by_value and type(option) is not int and value == option) for option in options)
 
 
 def _sentence(estimator: Any, name: str, allowed: str, value: Any) -> str:

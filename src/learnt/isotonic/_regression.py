@@ -106,8 +106,7 @@ class IsotonicRegression(RegressorMixin, TransformerMixin, Estimator):
         sample_weight : array-like of shape (n,), default=None
         """
         low, high = bounds_of(type(self).__name__, self.y_min, self.y_max)
-        if type(self.increasing).__name__ != "bool_":
-            check_choice(self, "increasing", (True, False, "auto"))
+        check_choice(self, "increasing", (True, False, "auto"))
         check_choice(self, "out_of_bounds", ("nan", "clip", "raise"))
         X, y, weights = check_fit(self, self._one_column(X), y, sample_weight, target="number")
         x = X[:, 0]

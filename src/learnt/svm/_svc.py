@@ -160,7 +160,8 @@ class LinearSVC(progress.CallbackSupportMixin, LinearClassifier, ClassifierMixin
         if self.multi_class == "crammer_singer":
             return
         primal_only, dual_only = self.penalty == "l1", self.loss == "hinge"
-        if (primal_only and dual_only) or (primal_only and self.dual is True) or (dual_only and self.dual is False):
+        dual = None if isinstance(self.dual, str) else bool(self.dual)
+        if (primal_only and (dual_only or dual is True)) or (dual_only and dual is False):
             raise ValueError(
                 f"Unsupported set of arguments: penalty={self.penalty!r}, loss={self.loss!r}, dual={self.dual!r} do "
                 "not go together; 'l1' needs loss='squared_hinge' and not dual=True, 'hinge' needs not dual=False."

@@ -120,7 +120,7 @@ class LinearSVR(progress.CallbackSupportMixin, RegressorMixin, Estimator):
         check_common(self)
         check_number(self, "epsilon", 0)
         check_choice(self, "loss", ("epsilon_insensitive", "squared_epsilon_insensitive"))
-        if self.loss == "epsilon_insensitive" and self.dual is False:
+        if self.loss == "epsilon_insensitive" and not self.dual:
             raise ValueError(
                 "Unsupported set of arguments: loss='epsilon_insensitive' and dual=False do not go together; "
                 "use dual='auto'."

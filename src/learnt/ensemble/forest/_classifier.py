@@ -43,8 +43,8 @@ class ForestClassifier(LazyClassifier, BaseForest):
             )
         if named and self.warm_start:
             warnings.warn(
-                f"class_weight={value!r} is not recommended for warm_start if the fitted data differs from the full "
-                "dataset: compute the weights once from all of it and pass them as a dict.",
+                'class_weight presets "balanced" or "balanced_subsample" are not recommended for warm_start if the '
+                "fitted data differs from the full dataset: compute the weights once from all of it and give a dict.",
                 stacklevel=3,
             )
 

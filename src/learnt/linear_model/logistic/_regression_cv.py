@@ -339,7 +339,7 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, Estim
         theta = np.array([[path.theta for path in fold] for fold in paths])  # folds × ratios × Cs × K × (d + 1)
         theta = theta if self.fit_intercept else theta[..., :-1]
         n_iter = np.array([[path.n_iter for path in fold] for fold in paths], dtype=np.int32)
-        if self.use_legacy_attributes is False:
+        if not self.use_legacy_attributes:
             self.coefs_paths_, self.scores_, self.n_iter_ = theta, scores, n_iter
             return
         theta, scores, n_iter = (np.swapaxes(table, 1, 2) for table in (theta, scores, n_iter))
