@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,13 @@ from learnt.cluster._lloyd import RowsLloyd, Run, lloyd
 from learnt.cluster._sparse_lloyd import SparseLloyd
 from learnt.cluster._spread import Spread, rough_spread, spread_of
 from learnt.cluster._starts import Starts, check_centers
-from learnt.cluster._sums import distance_block, inertia_sum, label_block
+from learnt.cluster._sums import distance_block, inertia_sum, label_block, label_finite
 from learnt.distances import nearest_center
 from learnt.engine.arrays import is_lazy, like, namespace, to_numpy
 from learnt.engine.cells import frame_matrix, is_frame
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.kernel import compilation_enabled
-from learnt.engine.matrices import Route, dense, n_stored, on_host, to_device_of_as_double
+from learnt.engine.matrices import Route, dense, double, n_stored, on_host, to_device_of_as_double
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of
@@ -161,9 +162,13 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def _label_absent(self, given: Any, present: np.ndarray, n: int) -> None:
         """A row of weight 0, which has moved no centre, has the label of the nearest, or −1 where it has none."""
+        if is_lazy(given):
+            C = self.cluster_centers_.astype(np.float64)
+            cells = partial(_cells_of_piece, type(self).__name__)
+            self.labels_ = as_rows(given, cells=cells).map(label_finite, C, C.mean(axis=0))
+            return
         rows = take_rows(given, absent_rows(present, n))
-        cells: Any = frame_matrix(rows, type(self).__name__) if is_frame(rows) else rows
-        cells = to_numpy(dense(cells))
+        cells = to_numpy(dense(frame_matrix(rows, type(self).__name__) if is_frame(rows) else rows))
         finite = np.isfinite(cells.astype(np.float64, copy=False)).all(axis=1)
         labels = np.full(len(cells), -1)
         if finite.any():
@@ -349,6 +354,10 @@ def _problem(X: Any, rows: Rows, w: Any, spread: Spread, k: int) -> Any:
     if k >= FEWEST_CENTERS and X.size * k >= LEAST_WORK and not _is_mapped(X):
         return GroupedLloyd(X, w, spread.mean, scale_of(spread.size), k)
     return DenseLloyd(X, w, spread.mean, scale_of(spread.size), k, copy=not _is_mapped(X))
+
+
+def _cells_of_piece(name: str, piece: Any) -> Any:
+    return double(frame_matrix(piece, name) if is_frame(piece) else piece)
 
 
 def _is_mapped(X: Any) -> bool:

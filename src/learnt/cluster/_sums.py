@@ -30,6 +30,15 @@ def label_block(block: Block, C: Any, origin: Any) -> Any:
     return nearest_center(block.X, C, origin)
 
 
+def label_finite(block: Block, C: Any, origin: Any) -> Any:
+    """The same, and −1 for a row with a cell that is not finite."""
+    X = block.X
+    sums = np.asarray(abs(X).sum(axis=1)).ravel()
+    finite, labels = np.isfinite(sums), np.full(X.shape[0], -1, dtype=np.int32)
+    labels[finite] = nearest_center(X[finite], C, origin)
+    return labels
+
+
 def distance_block(block: Block, C: Any, origin: Any) -> Any:
     """`center_distances` for `rows.map`."""
     return center_distances(block.X, C, origin)

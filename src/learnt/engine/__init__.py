@@ -16,7 +16,7 @@ arrays
     matrices        functions of a matrix of any kind: cells, products, rows by index, code path
 what comes in
     validation      validation of data, once
-    cells, targets, lazy_targets
+    cells, targets, lazy_targets, lazy_weights
                     cells as numbers; targets and weights in memory, and in a first pass over what is read in blocks
     params, columns, weights, finite, single, bounds
                     checks of parameters, column names, rows of weight 0, finite and float32 numbers, indices

@@ -13,7 +13,7 @@ import numpy as np
 
 from learnt.engine.arrays import is_dask, is_lazy
 from learnt.engine.finite import Bad, bad_cells, refuse_bad
-from learnt.engine.rows import NO_ROWS, Table, as_rows, partitions, rows_of_parts, target_in_memory
+from learnt.engine.rows import NO_ROWS, Table, as_rows, in_blocks_as, partitions, rows_of_parts, target_in_memory
 from learnt.engine.targets import (
     Shape,
     as_target,
@@ -49,7 +49,7 @@ def check_lazy_columns(y: Any, kind: str | None, weights: Any, X: Any, name: str
 
     Columns of the same file, or of a Dask collection as X is, stay where they are; others are brought into memory.
     """
-    y, weights = (values if _same_kind(values, X) else target_in_memory(values) for values in (y, weights))
+    y, weights = (values if in_blocks_as(values, X) else target_in_memory(values) for values in (y, weights))
     dtype = target_dtype(X)
     if isinstance(y, Table):
         y = _table_target(y, kind, X, dtype, name)
@@ -64,10 +64,6 @@ def check_lazy_columns(y: Any, kind: str | None, weights: Any, X: Any, name: str
     if is_dask(y) or is_dask(weights):
         y, weights = _dask_columns(y, kind or "", weights, X, dtype, name)
     return None if kind is None else y, weights
-
-
-def _same_kind(values: Any, X: Any) -> bool:
-    return is_dask(values) if is_dask(X) else isinstance(values, Table)
 
 
 def see_target(y: Any, kind: str, dtype: Any, name: str) -> Seen:

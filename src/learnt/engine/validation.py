@@ -75,10 +75,11 @@ def check_fit(
         False in `partial_fit` after the first call: the columns must be those of the first.
     """
     name = type(estimator).__name__
-    X, y, sample_weight, rows = without_absent(X, None if target is None else y, sample_weight)
     accepted = _accepted(estimator, accept_sparse, foreign, lazy, allow_nan, any_cells)
+    given, y = X, None if target is None else y
+    X, y, sample_weight, rows = without_absent(X, y, sample_weight, not accepted.missing)
     with rows_as_given(rows):
-        matrix = _matrix(estimator, X, reset, accepted, min_rows, order)
+        matrix = _matrix(estimator, X, reset, accepted, min_rows, order, given)
         dtype = np.float64 if double_target else None
         return Checked(matrix, *_check_columns(y, target, sample_weight, matrix, name, dtype))
 
@@ -113,7 +114,7 @@ def check_predict(
         return X
     check_is_fitted(estimator, msg=NOT_FITTED)
     accepted = _accepted(estimator, accept_sparse, foreign, lazy, allow_nan, any_cells)
-    return _matrix(estimator, X, False, accepted, 1, order)
+    return _matrix(estimator, X, False, accepted, 1, order, X)
 
 
 def _accepted(
@@ -129,13 +130,14 @@ def _accepted(
     return replace(takes_of(estimator), **{key: value for key, value in needed.items() if value is not None})
 
 
-def _matrix(estimator: Any, X: Any, reset: bool, accepted: Takes, min_rows: int, order: str | None) -> Any:
+def _matrix(estimator: Any, X: Any, reset: bool, accepted: Takes, min_rows: int, order: str | None, given: Any) -> Any:
+    """X validated; `given` has the rows of weight 0 too, and names of columns that X may have lost."""
     name, allow_nan = type(estimator).__name__, accepted.missing
     if is_lazy(X):
         if not accepted.lazy:
             refuse_elsewhere(X, name)
         _require_shape(X.shape, X.ndim, name, 0 if rows_known(X) is None else min_rows)
-        _remember_columns(estimator, X, X.shape[1], reset)
+        _remember_columns(estimator, given, X.shape[1], reset)
         return X
     if is_foreign_array(X):
         if not accepted.tensors:

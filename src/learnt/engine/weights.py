@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.arrays import is_foreign_array, is_lazy, namespace, to_numpy
+from learnt.engine.arrays import is_dask, is_foreign_array, is_lazy, namespace, to_numpy
+from learnt.engine.lazy_weights import without_absent_in_parts
 from learnt.engine.matrices import take_rows
-from learnt.engine.rows import target_in_memory
+from learnt.engine.rows import as_rows, target_in_memory
 
 RowIndex = np.ndarray | None  # indices of the rows of weight above 0; None: all rows
 
@@ -29,8 +30,10 @@ def present_rows(weights: Any, X: Any) -> RowIndex:
     >>> present_rows([1.0, 0.0, 2.0], np.zeros((3, 1))), present_rows([1.0, 2.0, 2.0], np.zeros((3, 1)))
     (array([0, 2]), None)
     """
-    if weights is None or is_lazy(X):
+    if weights is None:
         return None
+    if is_lazy(X):
+        return without_absent_in_parts(X, None, weights, False)[3]
     weights = target_in_memory(weights)
     if is_foreign_array(weights) and bool(namespace(weights).all(weights > 0)):  # checked on its device
         return None
@@ -46,17 +49,19 @@ def present_rows(weights: Any, X: Any) -> RowIndex:
 def rows_given(weights: Any) -> int:
     """How many rows have weights; 0 where none were given."""
     if is_lazy(weights):
-        return len(weights)
+        return as_rows(weights).n_rows if is_dask(weights) else len(weights)
     return 0 if weights is None else int(to_numpy(weights).size)
 
 
-def without_absent(X: Any, y: Any, weights: Any) -> tuple[Any, Any, Any, RowIndex]:
+def without_absent(X: Any, y: Any, weights: Any, checked: bool = False) -> tuple[Any, Any, Any, RowIndex]:
     """X, y and weights without the rows of weight 0, and the indices of the other rows.
 
-    Columns of a file or of a Dask collection that belong to a table in memory are read.
+    Columns of a file or of a Dask collection that belong to a table in memory are read. `checked` says that cells of X
+    are to be finite: those of a Dask collection are looked at while its rows have the numbers that they were given.
     """
-    if not is_lazy(X):
-        y, weights = target_in_memory(y), target_in_memory(weights)
+    if is_lazy(X):
+        return without_absent_in_parts(X, y, weights, checked)
+    y, weights = target_in_memory(y), target_in_memory(weights)
     rows = present_rows(weights, X)
     if rows is None or (y is not None and _n_rows(y) != _n_rows(X)):  # to be refused later
         return X, y, weights, None

@@ -70,9 +70,8 @@ class CountsNB(JointDensityClassifier, Estimator):
         classes, codes = encode(y)
         self._prepare(X, codes, w, classes, first=True)
         weight, counts = self._sums(X, codes, w, classes)
-        seen = weight > 0
-        self.classes_ = to_numpy(classes)[seen]
-        self._record(weight[seen], counts[seen])
+        self.classes_ = to_numpy(classes)
+        self._record(weight, counts)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:

@@ -20,7 +20,6 @@ from learnt.engine.classification.class_labels import (
 from learnt.engine.classification.posterior import JointDensityClassifier
 from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.kernel import compilation_enabled
-from learnt.engine.matrices import take_rows
 from learnt.engine.rows import as_rows
 from learnt.engine.rows.blocks import COMPILED_CELLS
 from learnt.engine.schema import CLASSES, ONE, Schema, real
@@ -99,15 +98,8 @@ class GaussianNB(JointDensityClassifier, Estimator):
         _require_smoothing(self.var_smoothing)
         X, y, w = check_fit(self, X, y, sample_weight, target="label")
         classes, codes = encode(y)
-        found = class_moments(X, codes, w, classes)
-        if w is not None:
-            seen = to_numpy(found.weight > 0)
-            if not seen.all():
-                keep = np.flatnonzero(seen)
-                found = found.take(keep)
-                classes = take_rows(classes, keep)
         self.classes_ = classes
-        self._record(found, X)
+        self._record(class_moments(X, codes, w, classes), X)
         _require_spread(self.var_, self.classes_)
         return self
 

@@ -149,6 +149,42 @@ def test_weights_are_refused_as_in_memory(name, place):
 
 
 @pytest.mark.sweep(50)
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_a_row_of_weight_0_is_not_in_the_table(name, place):
+    """A whole read of such rows among them, a class that only they have, and cells that no model takes."""
+    X, y, w = problem(name)
+    X = X.astype(float)
+    w[[0, 3, 110]] = w[50:100] = 0
+    X[60], X[61, 0], X[110] = np.nan, np.inf, -1e9
+    if y is not None:
+        y = y.astype(object) if y.dtype.kind == "U" else y.copy()
+        y[110] = "only here" if y.dtype == object else -1e300
+        y[62] = None if y.dtype == object else np.nan
+    some = np.array([*range(1, 3), *range(4, 50), *range(100, 110)])
+    expected, model = fit(name, X, y, w), fit(name, *place(X, y, w))
+    np.testing.assert_allclose(checks.output(model, X[some]), checks.output(expected, X[some]), rtol=1e-6, atol=1e-8)
+    assert getattr(model, "n_features_in_", 0) == getattr(expected, "n_features_in_", 0)
+    if hasattr(expected, "classes_"):
+        np.testing.assert_array_equal(model.classes_, expected.classes_)
+    if hasattr(expected, "labels_"):  # those rows have one too, where they have a place
+        np.testing.assert_array_equal(np.asarray(model.labels_), expected.labels_)
+
+
+@pytest.mark.sweep(50)
+@pytest.mark.parametrize("name", [name for name in WEIGHTED if not checks.takes_of(checks.make(name)).missing])
+def test_beside_rows_of_weight_0_others_have_the_numbers_they_were_given(name, place):
+    X, y, w = problem(name)
+    X = X.astype(float)
+    w[[*range(20), 55]] = 0
+    X[60, 1] = np.nan
+    assert "at row 60" in refused(name, *place(X, y, w))
+    if y is not None and y.dtype.kind == "f":
+        y = y.copy()
+        y[58] = np.inf
+        assert "at row 58" in refused(name, *place(X, y, w))
+
+
+@pytest.mark.sweep(50)
 @pytest.mark.parametrize("name", LAZY)
 def test_other_lengths_are_refused(name, place):
     X, y, w = problem(name)

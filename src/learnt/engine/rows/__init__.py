@@ -13,9 +13,9 @@ equal_rows     the first of equal rows
 
 from learnt.engine.rows.array_rows import ArrayRows, Rows, Statistic, csr_rows
 from learnt.engine.rows.blocks import Block
-from learnt.engine.rows.dask_parts import NO_ROWS, partitions, rows_of_parts
+from learnt.engine.rows.dask_parts import NO_ROWS, known_lengths, only_rows, partitions, rows_of_parts
 from learnt.engine.rows.dask_rows import DaskRows
-from learnt.engine.rows.summation import as_rows, in_memory, scores, target_in_memory, transform
+from learnt.engine.rows.summation import as_rows, in_blocks_as, in_memory, scores, target_in_memory, transform
 from learnt.engine.rows.table_rows import TableRows
 from learnt.engine.rows.tables import Table, scan
 
@@ -30,7 +30,10 @@ __all__ = [
     "TableRows",
     "as_rows",
     "csr_rows",
+    "in_blocks_as",
     "in_memory",
+    "known_lengths",
+    "only_rows",
     "partitions",
     "rows_of_parts",
     "scan",

@@ -54,7 +54,7 @@ class DaskRows(Rows):
         if values is None:
             return [None] * n_parts
         if isinstance(values, np.ndarray):
-            ends = np.cumsum(self._lengths)
+            ends = np.cumsum(self.lengths)
             if ends[-1] != len(values):
                 raise ValueError(f"X has {ends[-1]} rows but y or sample_weight has {len(values)}; pass equal lengths.")
             return list(np.split(values, ends[:-1]))
@@ -75,10 +75,10 @@ class DaskRows(Rows):
     @property
     def n_rows(self) -> int:  # type: ignore[override]
         """How many rows there are in all; those of a data frame are counted, once."""
-        return sum(self._lengths)
+        return sum(self.lengths)
 
     @cached_property
-    def _lengths(self) -> list[int]:
+    def lengths(self) -> list[int]:
         """The number of rows of each partition."""
         for known in (self.X, self.y, self.w):  # of partitions that fit: reading a block compares their lengths
             lengths = known_lengths(known)
@@ -107,7 +107,7 @@ class DaskRows(Rows):
     def pieces(self, function: Callable[..., Any], *state: Any) -> Iterator[tuple[int, Any]]:
         """Several partitions are computed at a time: an eighth of all, and at most 64."""
         delayed, shared = self._dask.delayed, self._dask.delayed(state)
-        parts = [part for part, n in zip(self._parts(), self._lengths, strict=True) if n > 0]
+        parts = [part for part, n in zip(self._parts(), self.lengths, strict=True) if n > 0]
         step = min(_AT_ONCE, -(-len(parts) // 8)) if parts else 1
         for first in range(0, len(parts), step):
             some = parts[first : first + step]
@@ -118,7 +118,7 @@ class DaskRows(Rows):
 
     def _parts(self) -> Iterator[tuple[Any, Any, Any, int]]:
         """X, y and weights of each partition, and the number of its first row."""
-        starts = np.cumsum([0, *self._lengths[:-1]]).tolist()
+        starts = np.cumsum([0, *self.lengths[:-1]]).tolist()
         yield from zip(self._parts_X, self._parts_y, self._parts_w, starts, strict=True)
 
     def map(self, function: Callable[..., Any], *state: Any) -> Any:
@@ -129,16 +129,16 @@ class DaskRows(Rows):
         parts = [
             applied(X, start, self._reading, self.n_jobs, function, shared, nothing) for X, _, _, start in self._parts()
         ]
-        return rows_of_parts(parts, self._lengths, probe.shape[1:], probe.dtype)
+        return rows_of_parts(parts, self.lengths, probe.shape[1:], probe.dtype)
 
     def take(self, index: np.ndarray) -> np.ndarray:
-        delayed, starts = self._dask.delayed, np.cumsum([0, *self._lengths])
+        delayed, starts = self._dask.delayed, np.cumsum([0, *self.lengths])
         order = np.argsort(index, kind="stable")
         edges = np.searchsorted(index[order], starts)
         places = [order[lo:hi] for lo, hi in pairwise(edges)]
         parts = [
-            delayed(some_rows)(X, self._reading, start, index[found] - start)
-            for X, start, found in zip(self._parts_X, starts, places, strict=False)
+            delayed(some_rows)(X, y, w, self._reading, start, index[found] - start)
+            for (X, y, w, start), found in zip(self._parts(), places, strict=True)
             if found.size
         ]
         out = np.empty((len(index), self.n_features))
@@ -154,8 +154,8 @@ class DaskRows(Rows):
         raise ValueError(NO_ROWS)
 
 
-def some_rows(X: Any, reading: Reading, start: int, index: np.ndarray) -> np.ndarray:
-    return dense(as_block(X, None, None, reading, start).X[index])
+def some_rows(X: Any, y: Any, w: Any, reading: Reading, start: int, index: np.ndarray) -> np.ndarray:
+    return dense(as_block(X, y, w, reading, start).X[index])
 
 
 def piece(X: Any, y: Any, w: Any, start: int, reading: Reading, function: Callable[..., Any], state: tuple) -> Any:

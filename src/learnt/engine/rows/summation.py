@@ -58,6 +58,11 @@ def in_memory(values: Any) -> np.ndarray:
     return np.asarray(values.compute()) if is_lazy(values) else to_numpy(values)
 
 
+def in_blocks_as(values: Any, X: Any) -> bool:
+    """Whether these are read in blocks as X is: columns of a file, or a Dask collection."""
+    return is_dask(values) if is_dask(X) else isinstance(values, Table)
+
+
 def target_in_memory(y: Any) -> Any:
     """A target, or weights, as what is validated in memory: columns of a file or of a Dask collection are read.
 

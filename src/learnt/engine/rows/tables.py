@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,10 +49,12 @@ class Table:
         single: bool = False,
         source: Sequence[str] | None = None,
         steps: tuple[Step, ...] = (),
+        chosen: np.ndarray | None = None,
     ) -> None:
         self._file, self.columns, self.n_rows, self.single = file, list(columns), n_rows, single
         self._source = self.columns if source is None else list(source)  # the columns of the file that are read
         self._steps = steps
+        self._chosen = chosen  # the numbers of the file's rows that it has, in their order; None: it has all
 
     @property
     def path(self) -> Path:
@@ -80,10 +84,14 @@ class Table:
         return max(256, min(self.n_rows, size // row))
 
     def ranges(self, step: int | None = None) -> Iterator[tuple[int, int]]:
-        """The rows of every read, in order: `step` of them, as many as memory allows by default."""
+        """The rows of every read, in order: those among `step` of the file, as many as memory allows by default."""
         step = self.read_rows if step is None else step
-        for lo in range(0, self.n_rows, step):
-            yield lo, min(lo + step, self.n_rows)
+        if self._chosen is None:
+            for lo in range(0, self.n_rows, step):
+                yield lo, min(lo + step, self.n_rows)
+            return
+        ends = np.searchsorted(self._chosen, np.arange(0, self._chosen[-1] + step + 1, step)).tolist()
+        yield from ((lo, hi) for lo, hi in pairwise(ends) if lo < hi)
 
     def __len__(self) -> int:
         return self.n_rows
@@ -105,27 +113,43 @@ class Table:
 
     def _with(self, names: list[str], single: bool = False) -> Table:
         if not self._steps:
-            return Table(self._file, names, self.n_rows, single=single)
+            return Table(self._file, names, self.n_rows, single=single, chosen=self._chosen)
         places = np.array([self.columns.index(name) for name in names], dtype=np.intp)
         steps = (*self._steps, Step(_columns, (places,)))
-        return Table(self._file, names, self.n_rows, single=single, source=self._source, steps=steps)
+        known = {"source": self._source, "steps": steps, "chosen": self._chosen}
+        return Table(self._file, names, self.n_rows, single=single, **known)
 
     def then(self, function: Callable[..., Any], state: tuple, columns: Sequence[str]) -> Table:
         """The table of what `function(block, *state)` gives for every block: one row a row, under these names."""
         steps = (*self._steps, Step(function, state))
-        return Table(self._file, columns, self.n_rows, source=self._source, steps=steps)
+        return Table(self._file, columns, self.n_rows, source=self._source, steps=steps, chosen=self._chosen)
+
+    def only(self, rows: np.ndarray) -> Table:
+        """The table of the rows with these numbers, which increase."""
+        table = copy(self)
+        table._chosen, table.n_rows = rows if self._chosen is None else self._chosen[rows], len(rows)
+        return table
 
     def _require(self, names: Sequence[str]) -> None:
         if unknown := [name for name in names if name not in self.columns]:
             raise KeyError(f"{self.path.name} has no column {unknown[0]!r}; it has {', '.join(self.columns)}.")
 
     def read(self, lo: int, hi: int) -> Any:
-        """Rows lo…hi−1 of the file as a polars data frame."""
-        return self._file.read(self._source, lo, hi)
+        """Rows lo…hi−1 as a polars data frame."""
+        if self._chosen is None or lo == hi:
+            return self._file.read(self._source, lo, hi)
+        import polars as pl
+
+        wanted, step = self._chosen[lo:hi], self.read_rows  # of the file so many are in memory at once
+        starts = range(int(wanted[0]), int(wanted[-1]) + 1, step)
+        ends = np.searchsorted(wanted, [*starts, wanted[-1] + 1]).tolist()
+        some = [wanted[a:b] for a, b in pairwise(ends) if a < b]
+        return pl.concat([self._file.read(self._source, int(n[0]), int(n[-1]) + 1)[n - n[0]] for n in some])
 
     def numbers(self, lo: int, hi: int) -> np.ndarray:
         """Rows lo…hi−1 as finite float64 numbers, (rows, columns)."""
-        X = numeric_block(self.read(lo, hi), self.path.name, lo)
+        numbers = range(lo, hi) if self._chosen is None else self._chosen[lo:hi]
+        X = numeric_block(self.read(lo, hi), self.path.name, numbers)
         for function, state in self._steps:
             X = np.asarray(function(Block(X, None, None, lo), *state), dtype=np.float64)
         return X
@@ -180,8 +204,8 @@ def scan(path: str | os.PathLike[str]) -> Table:
     return Table(file, columns, n_rows)
 
 
-def numeric_block(frame: Any, source: str, start: int) -> np.ndarray:
-    """A data frame's cells as float64; says which column and row cannot be used."""
+def numeric_block(frame: Any, source: str, numbers: Sequence[int] | np.ndarray) -> np.ndarray:
+    """A data frame's cells as float64; says which column and row, by its number, cannot be used."""
     import polars as pl
 
     for name, dtype in frame.schema.items():
@@ -194,7 +218,7 @@ def numeric_block(frame: Any, source: str, start: int) -> np.ndarray:
     if not all_finite(cells):
         row, column = (int(i[0]) for i in np.nonzero(~np.isfinite(cells)))
         raise ValueError(
-            f"Column {frame.columns[column]!r} of {source} has a missing, NaN or infinite cell at row {start + row}; "
+            f"Column {frame.columns[column]!r} of {source} has a missing, NaN or infinite cell at row {numbers[row]}; "
             "fill or drop such rows first."
         )
     return cells

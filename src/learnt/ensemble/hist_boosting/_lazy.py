@@ -22,28 +22,24 @@ from learnt.forestry import (
 
 
 def validate_lazy(model: Any, X: Any, y: Any, sample_weight: Any, going_on: bool) -> tuple[ChosenRows, Any, Any]:
-    """The rows of weight above 0, y and weights; sets what a model remembers of columns and categories."""
+    """The rows, y and weights; sets what a model remembers of columns and categories."""
     rows, y, w = check_lazy(model, X, y, sample_weight, model._target, not going_on)
     if not going_on:
-        there = None if w is None or (w > 0).all() else w > 0
-        seen = seen_values(rows, category_columns(model.categorical_features, X, type(model).__name__), there)
+        seen = seen_values(rows, category_columns(model.categorical_features, X, type(model).__name__))
         model._categories = {j: column.values for j, column in seen.items()}
         model.is_categorical_ = np.isin(np.arange(rows.n_features), list(seen)) if seen else None
-    return _weighted_rows(model, X, rows, y, w)
+    return _coded_rows(model, X, rows), y, w
 
 
 def validation_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[ChosenRows, Any, Any]:
     """Rows to watch a fit by: as those that it is fitted to."""
     rows, y, w = check_lazy(model, X, y, sample_weight, model._target, False)
-    return _weighted_rows(model, X, rows, y, w)
+    return _coded_rows(model, X, rows), y, w
 
 
-def _weighted_rows(model: Any, X: Any, rows: Rows, y: Any, w: Any) -> tuple[ChosenRows, Any, Any]:
-    """The rows of weight above 0 with codes in place of categories, their targets and weights."""
-    chosen = ChosenRows(rows.again(None, None, piece_cells(X, type(model).__name__, model._categories)))
-    if w is None or (w > 0).all():
-        return chosen, y, w
-    return chosen[np.flatnonzero(w)], y[w > 0], w[w > 0]
+def _coded_rows(model: Any, X: Any, rows: Rows) -> ChosenRows:
+    """The rows with codes in place of categories."""
+    return ChosenRows(rows.again(None, None, piece_cells(X, type(model).__name__, model._categories)))
 
 
 def bin_lazy(model: Any, chosen: ChosenRows, w: Any, validation: Any, going_on: bool) -> tuple[Binned, Any]:

@@ -67,15 +67,14 @@ class PathCV(LinearPredictor, RegressorMixin, Estimator):
 
     def _fit_lazy(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Any:
         """The same of rows that are read in blocks; y and weights are in memory."""
-        X, y, w = check_fit(self, X, target_in_memory(y), target_in_memory(sample_weight), target="numbers")
-        y, n, rows = self._shaped(y), len(y), as_rows(X)
-        present = None if w is None or (w > 0).all() else np.flatnonzero(w)
-        numbers = np.arange(n) if present is None else present
-        cv, stand_in = check_cv(take_folds(self.cv, present)), np.zeros((len(numbers), 1))
-        routed = None if w is None else w[numbers]
-        folds = self._folds(cv, stand_in, y[numbers], routed, take_params(params, present, n))
+        y, sample_weight = target_in_memory(y), target_in_memory(sample_weight)
+        present, n = present_rows(sample_weight, X), rows_given(sample_weight)
+        X, y, w = check_fit(self, X, y, sample_weight, target="numbers")
+        y, rows = self._shaped(y), as_rows(X)
+        cv, stand_in = check_cv(take_folds(self.cv, present)), np.zeros((len(y), 1))
+        folds = self._folds(cv, stand_in, y, w, take_params(params, present, n))
         with single_blas():
-            work = LazyFolds(rows, y, w, fold_of_rows(n, folds, present), self.fit_intercept)
+            work = LazyFolds(rows, y, w, fold_of_rows(len(y), folds), self.fit_intercept)
             ratios = np.atleast_1d(getattr(self, "l1_ratio", 1.0)).astype(float)
             alphas = self._grid_of(work.all_rows, ratios)
             settings = {"tol": self.tol, "max_iter": self.max_iter, "name": type(self).__name__}

@@ -29,7 +29,7 @@ class LazyFolds:
         X in blocks; y and weights are passed besides.
     y, w : arrays of shape (n,); w may be None
     fold : int array of shape (n,)
-        The fold that leaves each row out; −1 for a row that is in none, as one of weight 0 is.
+        The fold that leaves each row out.
     center : bool
         Whether there is an intercept.
     """
@@ -37,7 +37,7 @@ class LazyFolds:
     def __init__(self, rows: Rows, y: np.ndarray, w: np.ndarray | None, fold: np.ndarray, center: bool) -> None:
         self.n_folds = int(fold.max()) + 1
         self._rows = rows.again(np.column_stack([y.astype(np.float64), fold]), w, None)
-        x0, y0 = None, y[fold >= 0].mean(dtype=np.float64, keepdims=True) if center else None
+        x0, y0 = None, y.mean(dtype=np.float64, keepdims=True) if center else None
         while True:
             sums = self._rows.sum(sums_by_fold, self.n_folds, x0, y0)
             parts = [list(sums[5 * k : 5 * k + 5]) for k in range(self.n_folds)]
@@ -59,19 +59,17 @@ class LazyFolds:
         return np.stack(found).reshape(self.n_folds, len(grids), -1).transpose(1, 0, 2)
 
 
-def fold_of_rows(n: int, folds: list, present: np.ndarray | None) -> np.ndarray:
-    """The fold that leaves each of n rows out, −1 for rows that are not there.
+def fold_of_rows(n: int, folds: list) -> np.ndarray:
+    """The fold that leaves each of n rows out.
 
-    >>> fold_of_rows(3, [([1], [0]), ([0], [1])], np.array([0, 2])).tolist()
-    [0, -1, 1]
+    >>> fold_of_rows(3, [([1, 2], [0]), ([0], [1, 2])]).tolist()
+    [0, 1, 1]
     """
-    out = np.full(n, -1, dtype=np.int64)
-    numbers = np.arange(n) if present is None else present
-    held = np.zeros(len(numbers), dtype=np.int64)
+    out, held = np.empty(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     for k, (train, test) in enumerate(folds):
         held[test] += 1
-        out[numbers[test]] = k
-        if len(train) + len(test) != len(numbers):
+        out[test] = k
+        if len(train) + len(test) != n:
             held[:] = 2
     if (held != 1).any():
         raise ValueError(

@@ -55,12 +55,7 @@ def check_pieces(model: Any, X: Any, y: Any, sample_weight: Any, target: str, re
     if n == 0:
         raise ValueError(f"X has 0 rows in all its pieces, and {type(model).__name__} needs at least 1.")
     _, first = next(iter(pieces))
-    if first.shape[0] < n:
-        return Checked(pieces, y, w)
-    if w is None or w.all():
-        return Checked(first, y, w)
-    rows = np.flatnonzero(w)
-    return Checked(take_rows(first, rows), y[rows], w[rows])
+    return Checked(first if first.shape[0] == n else pieces, y, w)
 
 
 class Problem(NamedTuple):
