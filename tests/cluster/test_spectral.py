@@ -85,3 +85,10 @@ def test_bad_input_is_one_sentence():
         matrix = np.matrix(rbf_kernel(BLOBS))
     with pytest.raises(TypeError, match=r"np\.matrix is not supported"):
         spectral_clustering(matrix)
+
+
+@pytest.mark.parametrize("affinity", ["linear", "cosine", "precomputed"])
+def test_affinities_that_add_up_to_less_than_nothing_are_refused(affinity):
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    with pytest.raises(ValueError, match=r"affinities of row \d+ to all others add up to -"):
+        SpectralClustering(2, affinity=affinity, random_state=0).fit(X @ X.T if affinity == "precomputed" else X)

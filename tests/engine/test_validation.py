@@ -282,3 +282,13 @@ def test_what_is_checked_is_in_the_order_of_bytes_of_this_machine(order):
         single = kind == "f4"
         assert check_fit(Model(), rows).X.dtype == check_predict(Model().fit(rows), rows).dtype
         assert check_fit(Model(), rows).X.dtype == (np.float32 if single else np.float64)
+
+
+def test_what_is_checked_lies_at_addresses_that_compiled_code_reads():
+    records = np.zeros(3, dtype=[("flag", "i1"), ("row", "f8", 2), ("y", "f8"), ("weight", "f8")])
+    records["row"], records["weight"] = X, 1.0
+    assert not any(records[name].flags.aligned for name in ("row", "y", "weight"))
+    found = check_fit(Model(), records["row"], records["y"], records["weight"], target="number")
+    assert all(part.flags.aligned for part in found)
+    assert check_predict(Model().fit(X), records["row"]).flags.aligned
+    np.testing.assert_array_equal(found.X, X)

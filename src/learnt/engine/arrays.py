@@ -91,14 +91,17 @@ def device_name(x: Any) -> str:
 
 
 def native(array: Any) -> Any:
-    """A NumPy array in this machine's order of bytes, the only one that compiled code and other libraries read.
+    """A NumPy array in this machine's order of bytes and at addresses it reads at once: all that compiled code takes.
 
-    FITS, netCDF and other files from elsewhere have theirs. The array itself where it is in this order.
+    FITS, netCDF and other files from elsewhere have their own order, fields of packed records and some memory maps odd
+    addresses. NumPy multiplies both by loops of its own, which round otherwise than BLAS does for a copy of the array,
+    as a model loaded from a file has one. The array itself where nothing is to be done.
 
     >>> native(np.array([1.0, 2.0], dtype=">f8")).dtype == np.float64
     True
     """
-    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    fits = array.dtype.isnative and array.flags.aligned
+    return array if fits else array.astype(array.dtype.newbyteorder("="))
 
 
 def to_numpy(x: Any) -> np.ndarray:

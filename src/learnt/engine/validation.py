@@ -106,6 +106,7 @@ def check_predict(
         and X.dtype in FLOATS
         and X.shape[1] == fitted.get("n_features_in_")
         and X.shape[0] > 0
+        and X.flags.aligned
         and "feature_names_in_" not in fitted
         and (order is None or X.flags.c_contiguous)
     ):
@@ -262,8 +263,9 @@ def _sparse_matrix(X: Any, name: str) -> Any:
     if matrix.dtype.type not in FLOATS:
         matrix = matrix.astype(np.float64)
     parts = (matrix.data, matrix.indices, matrix.indptr)
-    if not all(part.dtype.isnative for part in parts):
-        matrix = type(matrix)(tuple(native(part) for part in parts), shape=matrix.shape)
+    usable = tuple(native(part) for part in parts)
+    if not all(part is mine for part, mine in zip(parts, usable, strict=True)):
+        matrix = type(matrix)(usable, shape=matrix.shape)
     if not matrix.has_canonical_format:
         matrix = matrix.copy() if matrix is X else matrix
         matrix.sum_duplicates()

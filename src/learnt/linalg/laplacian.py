@@ -43,6 +43,12 @@ def laplacian(W: Any, normed: bool) -> tuple[Any, np.ndarray]:
         W *= -1.0
         np.fill_diagonal(W, degrees)
         return W, np.ones(n)
+    if degrees.min() < 0:
+        worst = int(degrees.argmin())
+        raise ValueError(
+            f"The affinities of row {worst} to all others add up to {degrees[worst]:.3g}, and a graph has no weights "
+            'below 0; take an affinity that has none, as "rbf", or clip those of a matrix of your own at 0.'
+        )
     roots = np.sqrt(np.where(degrees == 0, 1.0, degrees))
     if route(W) is Route.SPARSE:
         scaled = sparse.diags_array(1.0 / roots) @ W @ sparse.diags_array(1.0 / roots)
