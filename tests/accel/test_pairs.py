@@ -5,10 +5,11 @@ import inspect
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import learnt
-from learnt.accel._pairs import OTHER_DEFAULTS, Pair, is_estimator, pair_of, pairs_of, refusal
+from learnt.accel._pairs import OTHER_DEFAULTS, Pair, is_estimator, pair_of, pairs_of, refusal, same
 
 ROOMS = [room for room in learnt._ESTIMATORS if importlib.util.find_spec(f"sklearn.{room}")]
 NAMES = [(room, name) for room in ROOMS for name in importlib.import_module(f"learnt.{room}").__all__]
@@ -39,6 +40,24 @@ def test_defaults_that_differ_are_listed():
         pair = next(pair for pair in BOTH if pair.name == name)
         ours, theirs = (inspect.signature(cls).parameters[parameter].default for cls in (pair.ours, pair.original))
         assert ours != theirs
+
+
+DEFAULTS = [
+    (pair, name)
+    for pair in BOTH
+    for name, theirs in (inspect.signature(pair.original).parameters.items() if is_estimator(pair) else ())
+    if theirs.default is not inspect.Parameter.empty
+    and not same(theirs.default, inspect.signature(pair.ours).parameters[name].default)
+]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("pair", "name"), DEFAULTS, ids=lambda value: getattr(value, "name", value))
+def test_the_values_of_scikit_learns_defaults_are_taken_in_silence(pair, name):
+    """`Model(**theirs.get_params())` and a grid that names the default: also where it only announces a change."""
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    default = inspect.signature(pair.original).parameters[name].default
+    pair.ours(**{name: default}).fit(X, np.arange(40) % 2)
 
 
 def ours(a, b=1, *, c=None):

@@ -6,6 +6,7 @@ from scipy import sparse
 from sklearn.neighbors import LocalOutlierFactor as Oracle
 
 from learnt.neighbors import LocalOutlierFactor
+from learnt.persistence._files import load_bytes, to_bytes
 
 
 def table(n=400, d=3, seed=0):
@@ -96,3 +97,15 @@ def test_mistakes_get_one_sentence():
         with pytest.raises(ValueError, match=words) as caught:
             call()
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_scores_have_the_precision_of_the_rows(dtype):
+    X = np.random.default_rng(0).normal(size=(60, 3)).astype(dtype)
+    model = LocalOutlierFactor(contamination=0.1, novelty=True).fit(X)
+    scores = (model.negative_outlier_factor_, model.offset_, model.score_samples(X), model.decision_function(X))
+    assert [score.dtype for score in scores] == [dtype] * 4
+    assert (model.negative_outlier_factor_ < model.offset_).sum() == 6
+    loaded = load_bytes(to_bytes(model))
+    assert loaded.offset_.dtype == dtype
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))

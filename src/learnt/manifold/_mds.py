@@ -188,7 +188,7 @@ class MDS(_Scaling):
         check_number(self, "n_components", 1, integer=True)
         check_flag(self, "metric_mds")
         check_number(self, "n_init", 1, integer=True)
-        check_choice(self, "init", ("random", "classical_mds"))
+        check_choice(self, "init", ("random", "classical_mds", "warn"))  # scikit-learn's name of "random" for now
         check_number(self, "max_iter", 1, integer=True)
         check_verbose(self)
         check_number(self, "eps", 0)

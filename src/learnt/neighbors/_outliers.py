@@ -156,8 +156,8 @@ class LocalOutlierFactor(KNeighborsMixin, OutlierMixin, NeighborsBase):
         for one in (density, factor):
             for_blocks(one, n, grain=_ROWS, n_jobs=self.n_jobs)
         automatic = isinstance(self.contamination, str)
-        worst = self.negative_outlier_factor_
-        self.offset_ = -1.5 if automatic else float(np.percentile(worst, 100.0 * self.contamination))
+        worst = self.negative_outlier_factor_ = self.negative_outlier_factor_.astype(self._fit_X.dtype, copy=False)
+        self.offset_ = -1.5 if automatic else np.percentile(worst, 100.0 * self.contamination)
         if worst.min() < -1e7 and not self.novelty:
             warnings.warn(
                 "Duplicate values are leading to incorrect results. Increase the number of neighbors for more accurate "
@@ -198,7 +198,7 @@ class LocalOutlierFactor(KNeighborsMixin, OutlierMixin, NeighborsBase):
             out[lo:hi] = -self._density[index].mean(axis=1) / local_density(distances, index, self._reach)
 
         self._built().nearest_blocks(Q, k, consume, n_jobs=self.n_jobs)
-        return out
+        return out.astype(Q.dtype, copy=False)
 
     def _own_count(self) -> int:
         # Before `fit` there is no number yet; the call is then refused as not fitted.

@@ -10,6 +10,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import learnt
+from learnt.engine.params import ParameterError
 from learnt.engine.threads import set_threads
 from learnt.kernels import RBF, Laplacian, Linear
 from learnt.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
@@ -383,6 +384,17 @@ def test_a_function_may_compare_texts(kind):
     np.testing.assert_allclose(by_words.predict(words[::-1]), by_matrix.predict(K[::-1]), rtol=0, atol=1e-13)
     np.testing.assert_array_equal(by_words.support_vectors_, np.array(words)[by_matrix.support_])
     np.testing.assert_allclose(by_words.predict(np.array(words)), by_matrix.predict(K), rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", [SVC, NuSVC])
+def test_the_default_of_probability_has_scikit_learns_name_and_means_no(kind):
+    X, y = classes()
+    model = kind(**kind().get_params()).fit(X, y)
+    assert model.probability == "deprecated"
+    assert not hasattr(model, "predict_proba")
+    assert model.probA_.size == 0
+    with pytest.raises(ParameterError, match="'probability' parameter"):
+        kind(probability="yes").fit(X, y)
 
 
 def test_probabilities_that_were_not_fitted_are_no_attribute_of_the_fit():

@@ -215,7 +215,8 @@ class HDBSCAN(ClusterMixin, Estimator):
         check_choice(self, "algorithm", ("auto", "brute", "kd_tree", "ball_tree"))
         check_choice(self, "cluster_selection_method", ("eom", "leaf"))
         check_choice(self, "store_centers", (None, "centroid", "medoid", "both"))
-        check_flag(self, "allow_single_cluster", "copy")
+        check_flag(self, "allow_single_cluster")
+        check_choice(self, "copy", (True, False, "warn"))  # the name of scikit-learn's default while it changes
         if self._is_precomputed() and self.algorithm in ("kd_tree", "ball_tree"):
             raise self._not_by_tree()
         if self._is_precomputed() and self.store_centers is not None:

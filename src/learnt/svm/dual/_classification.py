@@ -16,7 +16,7 @@ from learnt.engine.estimator import Trial, Warm
 from learnt.engine.matrices import dense
 from learnt.engine.params import check_choice, check_class_weight, check_flag
 from learnt.engine.random import random_state_of
-from learnt.engine.schema import Schema, flag, integers, labels, real
+from learnt.engine.schema import Schema, anyof, choice, flag, integers, labels, real
 from learnt.engine.threads import single_blas
 from learnt.statistics import fit_sigmoid
 from learnt.svm.dual._base import EXTRA, PARAMS, STATE, KernelMachine
@@ -42,13 +42,13 @@ def _rule(model: Any, state: dict[str, Any], dims: dict[str, Any]) -> str | None
         return "has other machines than pairs of classes"
     if int(state["_n_support"].sum()) != dims["s"]:
         return "has other support vectors than it counts"
-    if model.probability and len(state.get("_probA", ())) != dims["p"]:
+    if wants_probabilities(model) and len(state.get("_probA", ())) != dims["p"]:
         return "has no probabilities for its pairs of classes"
     return machine_rule(model, state, dims)
 
 
 SCHEMA = Schema(
-    params={**PARAMS, "probability": flag, "break_ties": flag},
+    params={**PARAMS, "probability": anyof(flag, choice("deprecated")), "break_ties": flag},
     state={**STATE, "classes_": labels("c", low=2), "_n_support": integers("c"), "class_weight_": real("c")},
     extra={**EXTRA, "_probA": real(None), "_probB": real(None)},
     rule=_rule,
@@ -62,8 +62,13 @@ TRIAL = Trial(
 )
 
 
+def wants_probabilities(model: Any) -> bool:
+    """The default has the name that scikit-learn gives it, and means False, as there."""
+    return bool(model.probability) and not isinstance(model.probability, str)
+
+
 def _gives_probabilities(model: Any) -> bool:
-    if not model.probability:
+    if not wants_probabilities(model):
         raise AttributeError("predict_proba is not available when probability=False")
     return True
 
@@ -71,7 +76,7 @@ def _gives_probabilities(model: Any) -> bool:
 class Classification(ClassifierMixin, KernelMachine):
     """Pairs of classes, one machine each; votes; probabilities."""
 
-    probability: bool
+    probability: bool | str
     class_weight: Any
     _refusal: ClassVar[str] = "Invalid input"
     classes_: np.ndarray
@@ -80,7 +85,8 @@ class Classification(ClassifierMixin, KernelMachine):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice(self, "decision_function_shape", ("ovr", "ovo"))
-        check_flag(self, "probability", "break_ties")
+        check_choice(self, "probability", (True, False, "deprecated"))
+        check_flag(self, "break_ties")
         check_class_weight(self)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -110,7 +116,7 @@ class Classification(ClassifierMixin, KernelMachine):
             way = way_of(self, data)
             fitted = way.fit()
             self._keep(rows, codes, fitted)
-            if self.probability:
+            if wants_probabilities(self):
                 self._fit_probabilities(way, codes, w)
         self._record(fitted)
         return self

@@ -37,8 +37,9 @@ class SVC(Classification):
     coef0 : float, default=0.0
     shrinking : bool, default=True
         Kept for scikit-learn's signature: working sets shrink by themselves.
-    probability : bool, default=False
-        Whether to fit probabilities, by a cross-validation of five folds inside `fit`.
+    probability : bool, default="deprecated"
+        Whether to fit probabilities, by a cross-validation of five folds inside `fit`. The default is False, under the name
+        that scikit-learn gives it; True and False go on to be taken here, without a warning.
     tol : float, default=1e-3
         The largest violation of the optimality conditions that is left.
     cache_size : float, default=200
@@ -93,7 +94,7 @@ class SVC(Classification):
         gamma="scale",
         coef0=0.0,
         shrinking=True,
-        probability=False,
+        probability="deprecated",
         tol=1e-3,
         cache_size=200,
         class_weight=None,
@@ -184,7 +185,7 @@ class NuSVC(Classification):
         gamma="scale",
         coef0=0.0,
         shrinking=True,
-        probability=False,
+        probability="deprecated",
         tol=1e-3,
         cache_size=200,
         class_weight=None,
