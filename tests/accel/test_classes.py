@@ -1,11 +1,13 @@
 """Estimators and functions that stand for scikit-learn's, in the hands of a script."""
 
+import inspect
 import logging
 import pickle
 
 import numpy as np
 import pytest
 import sklearn.cluster
+import sklearn.decomposition
 import sklearn.ensemble
 import sklearn.linear_model
 import sklearn.svm
@@ -17,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 import learnt.linear_model
+import learnt.svm
 from learnt.accel import install, report, uninstall
 
 OriginalRidge = sklearn.linear_model.Ridge
@@ -170,3 +173,24 @@ def test_a_stream_that_ours_has_begun_is_not_handed_over():
         model.partial_fit(X[:, :2], labels)
     assert type(model) is GaussianNB
     assert model.class_count_.sum() == 80
+
+
+def test_a_class_from_a_private_module_takes_what_stands_for_it():
+    from sklearn.cluster._kmeans import KMeans
+    from sklearn.decomposition._base import _BasePCA
+    from sklearn.linear_model._base import LinearModel
+    from sklearn.svm._classes import SVC, SVR
+
+    assert isinstance(sklearn.svm.SVC(), SVC)
+    assert issubclass(sklearn.svm.SVC, SVC)
+    assert not isinstance(sklearn.svm.SVC(), SVR)
+    assert isinstance(sklearn.cluster.KMeans(), KMeans)
+    assert isinstance(sklearn.decomposition.PCA(), _BasePCA)
+    assert isinstance(sklearn.linear_model.Ridge(), LinearModel)
+
+
+def test_the_source_is_that_of_learnts_class():
+    assert inspect.getsource(sklearn.svm.SVC).startswith("class SVC(")
+    assert inspect.getsource(sklearn.cluster.k_means).startswith("def k_means(")
+    assert inspect.signature(sklearn.svm.SVC) == inspect.signature(learnt.svm.SVC)
+    assert not hasattr(sklearn.svm.SVC(), "__wrapped__")

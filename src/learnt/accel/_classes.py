@@ -29,12 +29,11 @@ USES = (
 )
 # Attributes that `clone` copies besides the parameters.
 SETTINGS = ("_metadata_request", "_skl_callbacks", "_sklearn_output_config")
-# Classes that scikit-learn's own code asks about: learnt's count as these there too.
+# Classes that scikit-learn's partial dependence asks about.
 BY_RECURSION = (
     *("DecisionTreeRegressor", "RandomForestRegressor", "GradientBoostingClassifier", "GradientBoostingRegressor"),
     *("HistGradientBoostingClassifier", "HistGradientBoostingRegressor"),
 )
-ASKED_ABOUT = ("LinearRegression", *BY_RECURSION)  # by RANSACRegressor; by partial dependence
 _running = threading.local()
 
 
@@ -42,6 +41,11 @@ class Standing(ABCMeta):
     """The class of these classes: learnt's and scikit-learn's objects are instances of them too."""
 
     __replaces__: Pair
+
+    @property
+    def __wrapped__(cls) -> type:
+        """Where `inspect` finds the source."""
+        return cls.__replaces__.ours
 
     def __new__(meta, name: str, bases: tuple[type, ...], body: dict[str, Any], **options: Any) -> Any:
         if "__replaces__" in body:
@@ -81,7 +85,7 @@ def standing_class(pair: Pair) -> type:
             setattr(cls, method, _Watched(pair, method))
     if pair.name in BY_RECURSION:
         cls._compute_partial_dependence_recursion = partial_dependence
-    if pair.name in ASKED_ABOUT:
+    if isinstance(pair.original, ABCMeta):  # counts as scikit-learn's where code has that class from a private module
         pair.original.register(pair.ours)
     return cls
 

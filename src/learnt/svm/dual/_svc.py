@@ -38,8 +38,8 @@ class SVC(Classification):
     shrinking : bool, default=True
         Kept for scikit-learn's signature: working sets shrink by themselves.
     probability : bool, default="deprecated"
-        Whether to fit probabilities, by a cross-validation of five folds inside `fit`. The default is False, under the name
-        that scikit-learn gives it; True and False go on to be taken here, without a warning.
+        Whether to fit probabilities, by a cross-validation of five folds inside `fit`. The default means False and has
+        the name that scikit-learn gives it; True and False are taken here without a warning.
     tol : float, default=1e-3
         The largest violation of the optimality conditions that is left.
     cache_size : float, default=200
