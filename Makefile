@@ -7,7 +7,7 @@ WORKERS ?= 2
 FAMILY ?=
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help study test product test-all long shake check lint types imports declared warmup bench browser peers clean
+.PHONY: help study test product test-all long shake check lint types imports declared warmup bench browser peers fuzz clean
 
 help:  ## what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -93,6 +93,9 @@ bench: $(VENV)/.installed-dev  ## compare with the peers: make bench FAMILY=line
 
 peers: $(VENV)/.installed-dev  ## scikit-learn's own tests with our classes in place of theirs, and how many of them pass
 	@$(BIN)/python tests/sklearn_own
+
+fuzz: $(VENV)/.installed-dev  ## random estimators on random tables beside scikit-learn, by law, with a new seed
+	@$(BIN)/python tests/fuzz $(ARGS)
 
 clean:  ## remove the environment, caches and studies
 	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis learnt-study* benchmarks/results

@@ -276,6 +276,15 @@ def test_more_clusters_than_distinct_rows_warns():
     assert model.inertia_ == 0
 
 
+def test_a_row_at_rounding_from_its_centre_is_no_gain_for_an_empty_cluster():
+    """The mean of equal rows is not always that row; a cluster that would get one would lose it again, for ever."""
+    X = np.random.default_rng(3).normal(size=(2, 30))[np.arange(12) % 2]
+    w = np.random.default_rng(4).uniform(0.5, 2.0, 12)
+    with pytest.warns(ConvergenceWarning, match="distinct clusters"):
+        model = KMeans(3, random_state=0, n_init=10, tol=0).fit(X, sample_weight=w)
+    assert model.n_iter_ < 10
+
+
 def test_restarts_keep_the_best():
     X = np.random.RandomState(0).rand(400, 3)
     one = [KMeans(10, init="random", n_init=1, random_state=np.random.RandomState(0)).fit(X).inertia_]

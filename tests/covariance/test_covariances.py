@@ -206,3 +206,15 @@ def test_rows_without_a_warning_give_none():
         warnings.simplefilter("error")
         for name in NAMES:
             getattr(ours, name)().fit(np.ones((6, 2)))
+
+
+@pytest.mark.parametrize("name", ["OAS", "LedoitWolf"])
+@pytest.mark.parametrize("scale", [1e-60, 1e150])
+def test_the_share_has_no_unit(name, scale):
+    """Its fourth powers are taken in a unit in which they are finite; the power of two leaves every digit as it is."""
+    X = generator(0).normal(size=(30, 4)) @ np.diag([1.0, 2.0, 0.5, 3.0])
+    unit = 2.0 ** np.round(np.log2(scale))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        share = getattr(ours, name)().fit(X * unit).shrinkage_
+    assert share == pytest.approx(getattr(theirs, name)().fit(X).shrinkage_, rel=1e-10)

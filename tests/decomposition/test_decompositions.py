@@ -31,6 +31,13 @@ def angle(A, B):
 # --- TruncatedSVD
 
 
+@pytest.mark.parametrize("algorithm", ["arpack", "randomized"])
+def test_rows_of_zeros_have_singular_values_of_zero(algorithm):
+    model = TruncatedSVD(2, algorithm=algorithm).fit(np.zeros((6, 4)))
+    np.testing.assert_array_equal(model.singular_values_, 0.0)
+    np.testing.assert_array_equal(model.transform(np.zeros((6, 4))), 0.0)
+
+
 @pytest.mark.parametrize("algorithm", ["randomized", "arpack"])
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array, sparse.csc_matrix], ids=["dense", "csr", "csc"])
 def test_truncated_svd_gives_the_singular_vectors(algorithm, make):

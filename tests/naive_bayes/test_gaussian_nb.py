@@ -228,3 +228,9 @@ def test_parameters_are_not_touched_and_clone_works():
     copy = clone(model.fit(X, y))
     assert copy.get_params() == {"priors": [0.2, 0.3, 0.5], "var_smoothing": 1e-9}
     assert "priors" in repr(copy)
+
+
+def test_variances_below_all_numbers_leave_probabilities_finite():
+    X = np.random.default_rng(0).normal(size=(20, 3)) * 1e-160
+    p = GaussianNB().fit(X, np.arange(20) % 2).predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)

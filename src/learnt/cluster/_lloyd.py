@@ -22,6 +22,7 @@ from learnt.engine.matrices import to_device_of_as_double
 from learnt.engine.rows import Rows, in_memory
 
 _SOME_CELLS = 1 << 16
+_ROUNDING = 16 * np.finfo(float).eps  # of a centre, as a share of its rows' cells
 
 
 class Sums(NamedTuple):
@@ -151,10 +152,12 @@ def update(problem: Any, found: Sums, centers: np.ndarray) -> tuple[np.ndarray, 
     mass[empty] = 0.0
     # A row alone with its centre is no gain; such rows are passed over, so ask for more than are needed.
     rows, weights, owners, errors = problem.farthest(centers, 2 * empty.size + 8)
+    # Nor is one whose distance is the rounding of a mean: it would be given back in the next step, for ever.
+    least = (_ROUNDING * np.abs(rows).max(axis=1, initial=0.0)) ** 2 * rows.shape[1]
     order = iter(range(errors.size))
     for target in empty:
         for i in order:
-            if errors[i] > 0 and counts[owners[i]] > 1:
+            if errors[i] > least[i] and counts[owners[i]] > 1:
                 point = weights[i] * (rows[i] - problem.origin)
                 sums[owners[i]] -= point
                 mass[owners[i]] -= weights[i]

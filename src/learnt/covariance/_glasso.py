@@ -112,9 +112,10 @@ def precision_of(W: np.ndarray, B: np.ndarray) -> np.ndarray:
     """P from the coefficients of each column's lasso: symmetric, and 0 where either column has 0."""
     d = len(W)
     off = np.where(np.eye(d, dtype=bool), 0.0, W)
-    diagonal = 1.0 / (np.diag(W) - (off * B).sum(axis=1))
-    P = -B * diagonal[:, None]
-    P = np.where((P != 0.0) & (P.T != 0.0), 0.5 * (P + P.T), 0.0)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # of a singular W: then P is no candidate
+        diagonal = 1.0 / (np.diag(W) - (off * B).sum(axis=1))
+        P = -B * diagonal[:, None]
+        P = np.where((P != 0.0) & (P.T != 0.0), 0.5 * (P + P.T), 0.0)
     P[np.arange(d), np.arange(d)] = diagonal
     return P
 
@@ -122,8 +123,10 @@ def precision_of(W: np.ndarray, B: np.ndarray) -> np.ndarray:
 def objective(S: np.ndarray, P: np.ndarray, alpha: float) -> float:
     """The primal value of P; ∞ where P is not positive definite."""
     log_det = _log_det(P)
+    if not math.isfinite(log_det):
+        return math.inf
     penalty = np.abs(P).sum() - np.abs(np.diag(P)).sum()
-    return float((S * P).sum() + alpha * penalty - log_det) if math.isfinite(log_det) else math.inf
+    return float((S * P).sum() + alpha * penalty - log_det)
 
 
 def dual_value(W: np.ndarray) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,10 @@ from learnt.statistics import ledoit_wolf_share, quartics, shrunk
 
 
 def share_of(found: Sample) -> float:
-    """The share of a sample: a second pass over its rows sums ‖x − mean‖⁴."""
-    return ledoit_wolf_share(found.covariance, found.n, quartics(found.rows, found.location))
+    """The share of a sample: a second pass over its rows sums ‖x − mean‖⁴, in a unit in which that is finite."""
+    mean = float(np.trace(found.covariance)) / len(found.covariance)
+    unit = 2.0 ** round(0.5 * math.log2(mean)) if mean > 0 else 1.0  # a power of two keeps every digit
+    return ledoit_wolf_share(found.covariance / unit / unit, found.n, quartics(found.rows, found.location, 1.0 / unit))
 
 
 def ledoit_wolf(X: Any, *, assume_centered: bool = False, block_size: int = 1000) -> tuple[np.ndarray, float]:

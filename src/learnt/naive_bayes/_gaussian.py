@@ -128,7 +128,9 @@ class GaussianNB(JointDensityClassifier, Estimator):
         )
         largest = float(xp.max(found.total().covariance()))
         # All features are constant: any small number will do, since they do not distinguish classes.
-        self.epsilon_ = self.var_smoothing * (largest if largest > 0 else 1.0)
+        # No less than what has a reciprocal, if anything is to be added at all.
+        least = float(xp.finfo(dtype).smallest_normal) if self.var_smoothing > 0 else 0.0
+        self.epsilon_ = max(self.var_smoothing * (largest if largest > 0 else 1.0), least)
         self.class_count_ = found.weight
         self.class_prior_ = found.weight / xp.sum(found.weight) if priors is None else priors
         self.theta_ = like(found.mean, found.mean, dtype)

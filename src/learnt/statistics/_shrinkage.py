@@ -55,6 +55,7 @@ def oas_share(C: np.ndarray, n: float) -> float:
     d = len(C)
     if d == 1:
         return 0.0
+    C = C / (np.abs(C).max(initial=0.0) or 1.0)  # the share has no unit, and squares in that of C may overflow
     square, trace = (C**2).sum(), np.trace(C) ** 2
     below = (n + 1.0) * (square - trace / d)
     return float(min((square + trace) / below, 1.0)) if below > 0 else 1.0

@@ -18,7 +18,7 @@ from learnt.engine.threads import run_tasks, single_blas
 from learnt.engine.validation import check_fit
 from learnt.svm._design import Design
 from learnt.svm._joint import JointCurvature, JointLoss
-from learnt.svm._linear import check_common, goal, warn_unfinished, watcher
+from learnt.svm._linear import check_common, check_squares, goal, warn_unfinished, watcher
 from learnt.svm._losses import hinge
 from learnt.svm._newton import Outcome, minimize
 from learnt.svm._sparse_coefficients import minimize_l1
@@ -143,6 +143,7 @@ class LinearSVC(progress.CallbackSupportMixin, LinearClassifier, ClassifierMixin
         self._check_parameters()
         X, y, w = check_fit(self, X, y, sample_weight, target="label")
         w = np.ones(X.shape[0]) if w is None else w
+        check_squares(X, self.C * w)
         self.classes_, codes = encode_labels(y)
         table = self._class_weights(np.bincount(codes, w))
         bias = float(self.intercept_scaling) if self.fit_intercept else 0.0

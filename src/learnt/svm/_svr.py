@@ -13,7 +13,7 @@ from learnt.engine.params import check_choice, check_number
 from learnt.engine.schema import FEATURES, Schema, anyof, count, flag, number, real
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
-from learnt.svm._linear import check_common, goal, linear_scores, warn_unfinished, watcher
+from learnt.svm._linear import check_common, check_squares, goal, linear_scores, warn_unfinished, watcher
 from learnt.svm._losses import insensitive
 from learnt.svm._strategy import pose, solve
 
@@ -102,6 +102,7 @@ class LinearSVR(progress.CallbackSupportMixin, RegressorMixin, Estimator):
         self._check_parameters()
         X, y, w = check_fit(self, X, y, sample_weight, target="number", double_target=True)
         w = np.ones(X.shape[0]) if w is None else w
+        check_squares(X, self.C * w)
         squared = self.loss == "squared_epsilon_insensitive"
         loss = insensitive(y, self.C * w, float(self.epsilon), squared)
         bias = float(self.intercept_scaling) if self.fit_intercept else 0.0

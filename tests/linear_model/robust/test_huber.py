@@ -162,3 +162,30 @@ def test_too_few_iterations_report_the_distance():
 def test_bad_parameters(params):
     with pytest.raises(ValueError, match=f"The '{next(iter(params))}' parameter of HuberRegressor"):
         HuberRegressor(**params).fit(*data(n=20))
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+def test_the_unit_of_x_only_changes_that_of_the_coefficients(scale):
+    X, y = data(n=60)
+    plain = HuberRegressor(alpha=0.0, tol=1e-9).fit(X, y)
+    moved = HuberRegressor(alpha=0.0, tol=1e-9).fit(X * scale, y)
+    np.testing.assert_allclose(moved.coef_ * scale, plain.coef_, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(moved.scale_, plain.scale_, rtol=1e-4)
+
+
+def test_columns_far_from_zero_lose_no_digits():
+    """1e8 + x holds x to 1.5e-8: that is all that may be lost. As sparse rows too, of which no cell is 0."""
+    X, y = data(n=60)
+    plain = HuberRegressor(tol=1e-9).fit(X, y)
+    for far in (X + 1e8, sparse.csr_array(X + 1e8)):
+        moved = HuberRegressor(tol=1e-9).fit(far, y)
+        np.testing.assert_allclose(moved.coef_, plain.coef_, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(moved.scale_, plain.scale_, rtol=1e-5)
+        again = HuberRegressor(tol=1e-9, warm_start=True).fit(far, y).fit(far, y)
+        np.testing.assert_allclose(again.coef_, plain.coef_, rtol=1e-5, atol=1e-6)
+
+
+def test_a_single_row_is_met_exactly():
+    model = HuberRegressor().fit([[1e8]], [-0.2])
+    assert model.predict([[1e8]]) == pytest.approx([-0.2], abs=1e-9)
+    assert model.scale_ < 1e-9

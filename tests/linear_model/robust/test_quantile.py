@@ -116,3 +116,19 @@ def test_a_linear_programme_that_fails_raises():
 def test_bad_parameters(params):
     with pytest.raises(ValueError, match=f"The '{next(iter(params))}' parameter of QuantileRegressor"):
         QuantileRegressor(**params).fit(*data(n=20))
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+def test_the_unit_of_x_only_changes_that_of_the_coefficients(scale):
+    X, y = data(n=80)
+    plain = QuantileRegressor(quantile=0.3, alpha=0.0).fit(X, y)
+    moved = QuantileRegressor(quantile=0.3, alpha=0.0).fit(X * scale, y)
+    np.testing.assert_allclose(moved.coef_ * scale, plain.coef_, rtol=1e-6, atol=1e-9)
+
+
+def test_a_penalty_beyond_all_loss_leaves_a_column_out():
+    """In tiny units a coefficient would have to be so large that the penalty is more than the loss of all rows."""
+    X, y = data(n=80)
+    model = QuantileRegressor(quantile=0.5, alpha=0.01).fit(X * 1e-150, y)
+    np.testing.assert_array_equal(model.coef_, 0.0)
+    assert np.mean(y <= model.intercept_) == pytest.approx(0.5, abs=1 / 80)

@@ -175,7 +175,10 @@ def arpack(rows: Rows, k: int, tol: float, draw: np.random.RandomState, about: C
 
     operator = LinearOperator((d, d), matvec=apply, matmat=apply, dtype=np.float64)
     start = draw.uniform(-1, 1, size=d)
-    values, vectors = eigsh(operator, k=k, tol=tol, v0=start, which="LA")
+    if np.any(apply(start)):
+        values, vectors = eigsh(operator, k=k, tol=tol, v0=start, which="LA")
+    else:  # all rows are the same, and any directions do
+        values, vectors = np.zeros(k), np.eye(d, k)
     order = np.argsort(-values)
     # ARPACK's vectors are orthogonal only to its tolerance.
     values, vectors = np.maximum(values[order], 0.0), np.linalg.qr(vectors[:, order])[0]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from learnt.engine.arrays import namespace
 
 
@@ -26,7 +28,8 @@ class Family(NamedTuple):
 
     def mean(self, score: Any) -> Any:
         """The mean that belongs to a score."""
-        return namespace(score).exp(score) if self.log else score
+        with np.errstate(over="ignore"):  # a mean above what numbers hold is infinite
+            return namespace(score).exp(score) if self.log else score
 
     def link(self, mean: Any) -> Any:
         """The score that belongs to a mean (NumPy)."""

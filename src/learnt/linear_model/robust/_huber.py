@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
-from learnt.engine.matrices import Route, curved_gram
+from learnt.engine.matrices import Route, curved_gram, dense, n_stored, on_host, stored, take_rows
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.rows import ArrayRows, as_rows, scores
 from learnt.engine.rows.blocks import Block, widen
@@ -23,8 +23,11 @@ from learnt.linear_model._base import LinearPredictor
 from learnt.linear_model._schema import LINE, one_intercept_a_target
 from learnt.linear_model.glm._newton import Result, newton, row_space, sample
 from learnt.linear_model.robust._huber_scale import SMALLEST, gap_bound, quadratic_is_valid, scale_by_scale
+from learnt.statistics import far_from_zero
 
 _LARGEST_CURVATURE = 2000  # columns of a sparse table beyond which products with it are quicker than its square
+_EXTREME = 1e50  # size of cells whose squares may overflow or vanish
+_FEW_CELLS = 1 << 20  # of a sparse table that may be made dense
 _SMALL = 0.03  # σ, in the unit of y, below which a small step may be caused by a kink and not by a minimum
 
 
@@ -87,6 +90,46 @@ def huber_sums(block: Block, b: Any, c: float, sigma: float, epsilon: float, uni
     last = own @ (bent * bent) + epsilon**2 * (rate - own).sum()
     corner = np.array([[rate.sum(), own @ bent], [own @ bent, last]])
     return value, gradient, np.block([[inner, cross], [cross.T, corner]])
+
+
+class _Place(NamedTuple):
+    """Where rows are looked at: x′ = (x − mean) / unit, so that squares neither lose digits nor overflow."""
+
+    mean: np.ndarray | None
+    unit: float
+
+    def moved(self, X: Any) -> Any:
+        if self.mean is None and self.unit == 1.0:
+            return X
+        X = dense(X).astype(np.float64)
+        return (X if self.mean is None else X - self.mean) / self.unit
+
+    def penalty(self, alpha: float) -> float:
+        """The strength of the penalty there: beyond a bound it makes no difference."""
+        return min(alpha / self.unit / self.unit, 1e300)
+
+    def of_model(self, coef: np.ndarray, intercept: float) -> tuple[np.ndarray, float]:
+        """(b′, c′) of coefficients of the rows as they were given."""
+        return coef * self.unit, intercept + (0.0 if self.mean is None else float(self.mean @ coef))
+
+    def given(self, found: Result) -> Result:
+        """The coefficients of the rows as they were given; `coef` of a result ends with the constant."""
+        b = found.coef[:-1] / self.unit
+        c = found.coef[-1] - (0.0 if self.mean is None else float(self.mean @ b))
+        return found._replace(coef=np.append(b, c))
+
+
+def _place(X: Any, fit_intercept: bool) -> _Place:
+    """Rows are moved where their means are far from 0 and a constant takes that up, or their unit is extreme."""
+    if not on_host(X) or X.size == 0 or (n_stored(X) < X.size and X.size > _FEW_CELLS):
+        return _Place(None, 1.0)
+    some = dense(take_rows(X, slice(0, 256))).astype(np.float64)
+    largest = float(np.abs(stored(X)).max(initial=0.0))
+    extreme = largest > 0 and not 1.0 / _EXTREME < largest < _EXTREME
+    unit = 2.0 ** np.floor(np.log2(largest)) if extreme else 1.0
+    mean = some.mean(axis=0)
+    far = fit_intercept and far_from_zero(mean / unit, some / unit)
+    return _Place(mean if far else None, float(unit))
 
 
 class HuberRegressor(LinearPredictor, RegressorMixin, Estimator):
@@ -160,27 +203,29 @@ class HuberRegressor(LinearPredictor, RegressorMixin, Estimator):
         check_number(self, "tol", 0)
         present = present_rows(sample_weight, X)
         X, y, w = check_fit(self, X, y, sample_weight, target="number")
-        rows = as_rows(X, y, w)
-        result, unit = self._minimise(rows)
-        self._record(result, unit, X, y)
+        place = _place(X, self.fit_intercept)
+        result, unit = self._minimise(as_rows(place.moved(X), y, w), place)
+        self._record(place.given(result), unit, X, y)
         self.outliers_ = scatter_rows(self.outliers_, present, rows_given(sample_weight), False)
         return self
 
-    def _minimise(self, rows: Any) -> tuple[Result, float]:
+    def _minimise(self, rows: Any, place: _Place) -> tuple[Result, float]:
         again = self.warm_start and hasattr(self, "coef_") and self.coef_.shape == (rows.n_features,)
         start, unit = _start(rows, self.fit_intercept)
         if again:
-            start = np.concatenate([self.coef_, [self.intercept_, max(self.scale_, unit * 1e-6)]]) / unit
-        setting = (float(self.epsilon), float(self.alpha), self.fit_intercept, unit)
+            b, c = place.of_model(self.coef_, self.intercept_)
+            start = np.concatenate([b, [c, max(self.scale_, unit * 1e-6)]]) / unit
+        alpha = place.penalty(float(self.alpha))
+        setting = (float(self.epsilon), alpha, self.fit_intercept, unit)
         limits = (min(max(float(self.tol), 1e-12), 1e-3), int(self.max_iter))
-        if rows.n_rows < min(rows.n_features, _LARGEST_CURVATURE):
+        if rows.n_rows < min(rows.n_features + int(self.fit_intercept), _LARGEST_CURVATURE):
             return _in_row_space(rows, setting, start, limits), unit
         if rows.route is Route.SPARSE and rows.n_features > _LARGEST_CURVATURE:
             return _by_products(_Huber(rows, *setting), start, *limits), unit
         some = None if again else sample(rows)
         if some is None:
             return _newton_or_scales(_Huber(rows, *setting), start, limits), unit
-        share = float(self.alpha) * some.n_rows / rows.n_rows
+        share = alpha * some.n_rows / rows.n_rows
         of_sample, curvature = newton(_Huber(some, setting[0], share, *setting[2:]), start, limits[0], 50)
         point = np.append(of_sample.coef, of_sample.intercept)
         return _newton_or_scales(_Huber(rows, *setting), point, limits, curvature), unit

@@ -165,7 +165,8 @@ class _Rows:
         lengths at which a row comes to ±εσ."""
         error, change = self._y - self.change(point), self.change(step)
         edge = self._epsilon * self._sigma
-        pull, own = self._alpha * float(point[:-1] @ step[:-1]), self._alpha * float(step[:-1] @ step[:-1])
+        root = np.sqrt(self._alpha)  # before squaring: a long step with hardly any penalty has a finite product
+        pull, own = float((root * point[:-1]) @ (root * step[:-1])), float((root * step[:-1]) @ (root * step[:-1]))
 
         def slope(t: float) -> float:
             bent = np.clip((error - t * change) / self._sigma, -self._epsilon, self._epsilon)

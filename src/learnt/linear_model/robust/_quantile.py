@@ -116,22 +116,35 @@ class QuantileRegressor(LinearPredictor, RegressorMixin, Estimator):
         n, d = Z.shape
         mean = Z.mean(axis=0) if self.fit_intercept else np.zeros(d)
         Z = Z - mean
-        scale = np.sqrt(np.einsum("ij,ij->j", Z, Z) / n)
-        idle = scale <= 1e-13 * np.abs(mean)
-        scale[idle | (scale == 0)] = 1.0
-        Z[:, idle] = 0.0
+        scale = np.abs(Z).max(axis=0, initial=0.0)
+        constant = scale <= 1e-13 * np.abs(mean)
+        Z[:, constant], scale[constant] = 0.0, 1.0
         Z /= scale
+        spread = np.sqrt(np.einsum("ij,ij->j", Z, Z) / n)
+        spread[constant] = 1.0
+        Z, scale = Z / spread, scale * spread
         centre = float(np.median(y)) if self.fit_intercept else 0.0
         unit = float(np.abs(y - centre).mean()) or 1.0
         design = np.column_stack([Z, np.ones(n)]) if self.fit_intercept else Z
-        penalty = np.append(self.alpha / scale, 0.0) if self.fit_intercept else self.alpha / scale
-        # A constant column gets any penalty: its coefficient is 0.
-        penalty[:d] = np.where(np.abs(Z).max(axis=0, initial=0.0) == 0, 1.0, penalty[:d])
+        penalty, idle = self._penalties(Z, w, scale)
         found = minimise(design, (y - centre) / unit, w * self.quantile, w * (1 - self.quantile), penalty)
-        coef = found.v[:d] * unit / scale
+        coef = np.where(idle, 0.0, found.v[:d]) * unit / scale
         intercept = float(found.v[-1]) * unit + centre - float(mean @ coef) if self.fit_intercept else 0.0
         coef, intercept = self._in_given_units(X, y, coef, intercept, found.met)
         return coef, intercept, found._replace(gap=found.gap * unit, objective=found.objective * unit)
+
+    def _penalties(self, Z: np.ndarray, w: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """In the columns' own units, one for each unknown; and which columns are left out by theirs.
+
+        The loss changes by Σ w max(q, 1 − q)|z| at most for a step of 1: a penalty above that keeps a coefficient at 0,
+        however large it is, and a penalty that is nothing beside it has no effect. What the method gets is in between.
+        """
+        most = max(self.quantile, 1.0 - self.quantile) * (w @ np.abs(Z))
+        with np.errstate(over="ignore"):
+            penalty = self.alpha / scale
+        idle = (penalty > most) | (most == 0)
+        penalty = np.where(idle, np.where(most == 0, 1.0, 2.0 * most), np.where(penalty < 1e-15 * most, 0.0, penalty))
+        return np.append(penalty, 0.0) if self.fit_intercept else penalty, idle
 
     def _in_given_units(
         self, X: Any, y: np.ndarray, coef: np.ndarray, intercept: float, met: np.ndarray
