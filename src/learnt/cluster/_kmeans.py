@@ -40,7 +40,7 @@ from learnt.engine.schema import FEATURES, Schema, anyof, count, flag, integers,
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict, check_weights
 from learnt.engine.verbose import tell
-from learnt.engine.weights import absent_rows, present_rows, rows_given, scatter_rows, take_rows
+from learnt.engine.weights import absent_rows, present_rows, rows_given, scatter_rows, take_rows, without_absent
 
 _ONE_THREAD = 1 << 16  # multiplications for which BLAS has one thread anyway
 _INITS = ("k-means++", "farthest-first", "random")
@@ -298,6 +298,7 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the inertia of the rows: higher is better."""
+        X, _, sample_weight, _ = without_absent(X, None, sample_weight)
         X = self._checked(X)
         w = check_weights(sample_weight, X)
         rows = as_rows(X, None, w)

@@ -17,7 +17,9 @@ from learnt.engine.arrays import is_lazy, like, namespace
 from learnt.engine.estimator import Estimator
 from learnt.engine.params import ParameterError, check_number
 from learnt.engine.rows import as_rows, in_memory
+from learnt.engine.targets import require_one_weight_a_row
 from learnt.engine.validation import NOT_FITTED, check_predict, check_weights
+from learnt.engine.weights import without_absent
 
 _EVEN = 1e-9  # cumulative weights this near to the requested share have reached it
 
@@ -46,9 +48,12 @@ class Density(OutlierMixin, Estimator):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The mean of log p(x) over the rows: higher is better. y is not used."""
+        X, _, sample_weight, _ = without_absent(X, None, sample_weight)
         X = check_predict(self, X)
         w = check_weights(sample_weight, X)
-        scores = in_memory(self._log_density(X))
+        scores, w = in_memory(self._log_density(X)), None if w is None else in_memory(w)
+        if w is not None:
+            require_one_weight_a_row(len(scores), len(w))
         if nowhere := int(np.count_nonzero(scores == -np.inf)):
             warnings.warn(
                 f"{nowhere} of the {len(scores)} rows lie where the density is 0 (an empty bin, or beyond the training "
@@ -57,7 +62,7 @@ class Density(OutlierMixin, Estimator):
                 UserWarning,
                 stacklevel=2,
             )
-        return float(np.average(scores, weights=None if w is None else in_memory(w)))
+        return float(np.average(scores, weights=w))
 
     def decision_function(self, X: Any) -> Any:
         """log p(x) − `offset_`: negative for novelties."""

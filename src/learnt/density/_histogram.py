@@ -12,9 +12,10 @@ from learnt.density._base import Density, check_sample, mapped
 from learnt.engine.estimator import Takes, Trial
 from learnt.engine.params import ParameterError, check_number
 from learnt.engine.random import random_state_of
-from learnt.engine.rows import in_memory
+from learnt.engine.rows import as_rows, in_memory
 from learnt.engine.rows.blocks import Block
 from learnt.engine.schema import FEATURES, Dims, Schema, listof, number, real
+from learnt.engine.targets import require_one_weight_a_row
 from learnt.engine.validation import check_fit
 from learnt.statistics import BIN_RULES, edges_by_rule, sorted_column
 
@@ -87,7 +88,9 @@ list with one of these for each feature, default="scott"
         check_number(self, "alpha", 0.0)
         self._check_contamination()
         X, _, w = check_fit(self, X, None, sample_weight)
-        w = None if w is None else in_memory(w)
+        if w is not None:
+            w = in_memory(w)
+            require_one_weight_a_row(as_rows(X).n_rows, len(w))
         self.bin_edges_ = self._edges(X, w)
         shape = tuple(len(e) - 1 for e in self.bin_edges_)
         cells = in_memory(mapped(X, _cell_of_block, self.bin_edges_))

@@ -88,14 +88,15 @@ def _to_float(array: np.ndarray, name: str) -> np.ndarray:
             ) from None
         raise
     except ValueError:
-        row, column, value = _first_text(array)
+        row, column, value = first_text(array)
         raise ValueError(
             f"could not convert string to float: X has {value!r} at row {row}, column {column} and {name} needs "
             "numbers; encode the table with learnt.preprocessing.TableEncoder."
         ) from None
 
 
-def _first_text(array: np.ndarray) -> tuple[int, int, Any]:
+def first_text(array: np.ndarray) -> tuple[int, int, Any]:
+    """Row, column and value of the first cell that is no number."""
     for position, value in np.ndenumerate(array):
         try:
             float(value)

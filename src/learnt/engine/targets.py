@@ -13,7 +13,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from learnt.engine.arrays import is_dask, is_dask_array, is_float, is_foreign_array, namespace, native, to_numpy
-from learnt.engine.cells import FLOATS
+from learnt.engine.cells import FLOATS, first_text
 from learnt.engine.finite import Bad, bad_cells, refuse_bad, require_finite
 
 
@@ -59,6 +59,8 @@ def as_target(y: Any, kind: str, dtype: Any, name: str) -> np.ndarray:
     if kind == "number" or y.ndim != 2:
         y = column_or_1d(y, warn=True)
     try:
+        if y.dtype.kind in "mM":
+            raise TypeError("dates are not numbers")
         return y.astype(dtype, copy=False)
     except (TypeError, ValueError):
         raise ValueError(f"y holds values that are not numbers, and {name} predicts numbers; encode y first.") from None
@@ -182,12 +184,14 @@ def check_array_weights(weights: Any, X: Any) -> Any:
 
 def as_weights(weights: Any) -> np.ndarray:
     """Weights, or a part of them, as float64, whatever their values are."""
+    array = plain_array(weights)
     try:
-        return plain_array(weights).astype(np.float64, copy=False)
+        if array.dtype.kind not in "mM":
+            return array.astype(np.float64, copy=False)
+        found = "dates or durations"
     except (TypeError, ValueError):
-        raise ValueError(
-            f"sample_weight must be None, a number or one number for every row; got {str(weights)[:60]}."
-        ) from None
+        found = repr(first_text(array)[2])[:60]
+    raise ValueError(f"sample_weight must be None, a number or one number for every row; got {found}.")
 
 
 def require_one_dimension(ndim: int) -> None:

@@ -39,7 +39,8 @@ class LazyClassifier(ClassifierMixin):
         """The share of rows whose class is predicted."""
         if not is_lazy(X):
             return super().score(X, y, sample_weight)
-        return float(accuracy_score(*_known_and_predicted(self, X, y), sample_weight=target_in_memory(sample_weight)))
+        y, found, w = _known_and_predicted(self, X, y, sample_weight, "label")
+        return float(accuracy_score(y, found, sample_weight=w))
 
 
 class LazyRegressor(RegressorMixin):
@@ -49,8 +50,15 @@ class LazyRegressor(RegressorMixin):
         """R² = 1 − Σw(y − ŷ)² / Σw(y − ȳ)²: 1 at best, 0 for the mean of y."""
         if not is_lazy(X):
             return super().score(X, y, sample_weight)
-        return float(r2_score(*_known_and_predicted(self, X, y), sample_weight=target_in_memory(sample_weight)))
+        y, found, w = _known_and_predicted(self, X, y, sample_weight, "numbers")
+        return float(r2_score(y, found, sample_weight=w))
 
 
-def _known_and_predicted(model: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-    return target_in_memory(y), in_memory(model.predict(X))
+def _known_and_predicted(
+    model: Any, X: Any, y: Any, sample_weight: Any, target: str
+) -> tuple[np.ndarray, np.ndarray, Any]:
+    """The targets, what is predicted for them, and the weights."""
+    found = in_memory(model.predict(X))
+    known = Shape((len(found), X.shape[1]), np.float64)
+    y = check_target(target_in_memory(y), target, known, type(model).__name__)
+    return y, found, check_weights(target_in_memory(sample_weight), known)

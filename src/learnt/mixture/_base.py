@@ -37,6 +37,7 @@ from learnt.engine.schema import (
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, check_same_columns, check_weights
 from learnt.engine.verbose import tell
+from learnt.engine.weights import without_absent
 from learnt.mixture._em import SCATTER, Step, expectation, posterior
 from learnt.mixture._starts import STARTS, first_moments
 from learnt.statistics import COVARIANCES, Gaussians, Moments, inverse_factors, log_densities, log_sum_exp, moments
@@ -235,6 +236,7 @@ class BaseMixture(CallbackSupportMixin, DensityMixin, Estimator):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The mean of log p(x) over the rows: higher is better. y is not used."""
+        X, _, sample_weight, _ = without_absent(X, None, sample_weight)
         X, densities = self._fitted(X)
         weight, total = as_rows(X, None, check_weights(sample_weight, X)).sum(_summed_log_density, densities)
         return float(total) / float(weight)

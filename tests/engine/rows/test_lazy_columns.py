@@ -202,3 +202,37 @@ def test_no_rows_get_one_sentence(name, place):
     message = refused(name, *place(X[:0], None if y is None else y[:0], None if w is None else w[:0]))
     assert re.search(r"has 0 rows|0 sample\(s\)|n_samples ?= ?0", message), message
     assert "\n" not in message
+
+
+@pytest.mark.sweep(50)
+@pytest.mark.parametrize("name", [name for name in WEIGHTED if hasattr(checks.ESTIMATORS[name], "score")])
+def test_scores_leave_out_rows_of_weight_0_and_refuse_what_a_fit_refuses(name, place):
+    X, y, w = problem(name)
+    model = fit(name, X, y, w)
+    if "sample_weight" not in inspect.signature(model.score).parameters:
+        return
+    far, zero = X.astype(float), w.copy()
+    zero[[5, *range(50, 100)]] = 0
+    there = zero > 0
+    expected = model.score(X[there], None if y is None else y[there], sample_weight=w[there])
+    if not checks.takes_of(model).missing:
+        far[[5, 60]] = np.nan
+    rows, targets, weights = place(far, y, zero)
+    assert model.score(rows, targets, sample_weight=weights) == pytest.approx(expected, rel=1e-9)
+    for value, words in ((np.nan, "contains NaN at row 60"), (-1.0, "Negative values"), (None, "at least one non-zero")):
+        wrong = w.copy() if value is not None else np.zeros(N)
+        wrong[60] = value or 0.0
+        rows, targets, weights = place(X, y, wrong)
+        with pytest.raises(ValueError, match=words):
+            model.score(rows, targets, sample_weight=weights)
+
+
+@pytest.mark.sweep(20)
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_weights_that_are_no_numbers_get_one_sentence(name, place):
+    X, y, w = problem(name)
+    for wrong in (np.array(["ant"] * N), np.full(N, np.datetime64("2026-01-01", "us"))):
+        message = refused(name, *place(X, y, wrong))
+        assert "\n" not in message
+        assert "sample_weight must be None, a number or one number for every row; got" in message
+        assert "dates or durations" in message or "'ant'" in message

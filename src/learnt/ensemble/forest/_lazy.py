@@ -19,7 +19,7 @@ _LOADED_CELLS = 1 << 24  # of a table that is simply loaded: 128 MB
 def loaded(forest: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     """X, y and weights in memory, but for a large X or one that is to be binned: that is left where it is."""
     y, sample_weight = target_in_memory(y), target_in_memory(sample_weight)
-    if forest.splitter != "auto":
+    if forest.splitter != "auto" or X.ndim != 2:
         return X, y, sample_weight
     n = len(X) if isinstance(X, Table) else as_rows(X).n_rows
     if n * X.shape[1] > _LOADED_CELLS:
