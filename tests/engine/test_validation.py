@@ -236,8 +236,8 @@ def test_distinct_labels_of_a_cluster():
     [
         ([1.0, np.nan], None, r"y contains NaN at row 1, and Model needs finite numbers; drop those rows\.$"),
         ([1.0, 2.0], [1.0, np.inf], r"sample_weight contains infinity at row 1.*; give every row a weight\.$"),
-        ([1.0, 2.0], ["a", "b"], r"sample_weight must be None, a number or one number for every row; got \['a', 'b'\]"),
-        ([1.0, 2.0], "balanced", r"sample_weight must be None, a number or one number for every row; got balanced"),
+        ([1.0, 2.0], ["a", "b"], r"sample_weight must be None, a number or one number for every row; got 'a'"),
+        ([1.0, 2.0], "balanced", r"sample_weight must be None, a number or one number for every row; got 'balanced'"),
     ],
 )
 def test_errors_in_targets_and_weights_name_them(y, weights, words):

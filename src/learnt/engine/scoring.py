@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from learnt.engine.arrays import is_foreign_array, is_lazy, namespace, to_numpy
 from learnt.engine.matrices import in_numpy
-from learnt.engine.rows import Rows, as_rows
+from learnt.engine.rows import Rows, as_rows, target_in_memory
 from learnt.engine.rows.blocks import Block, widen
 from learnt.engine.validation import check_fit, check_predict
 
@@ -20,7 +20,7 @@ class RowsRegressor(RegressorMixin):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R² = 1 − Σw(y − ŷ)² / Σw(y − ȳ)²: 1 at best, 0 for the mean of y; the mean over several targets."""
         if not is_elsewhere(X):
-            return super().score(X, in_numpy(y), in_numpy(sample_weight))
+            return super().score(X, *_in_numpy(y, sample_weight))
         rows, model = _rows_and_model(self, X, y, sample_weight, "numbers")
         head = widen(_columns(rows.head(256).y))
         xp = namespace(head)
@@ -37,8 +37,13 @@ class RowsClassifier(ClassifierMixin):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted."""
         if not is_elsewhere(X):
-            return super().score(X, in_numpy(y), in_numpy(sample_weight))
+            return super().score(X, *_in_numpy(y, sample_weight))
         return accuracy_of_rows(self, X, y, sample_weight)
+
+
+def _in_numpy(*columns: Any) -> tuple:
+    """A target and weights of rows in memory, wherever they lie themselves."""
+    return tuple(in_numpy(target_in_memory(column)) for column in columns)
 
 
 def is_elsewhere(X: Any) -> bool:

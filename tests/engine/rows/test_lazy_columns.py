@@ -23,6 +23,12 @@ spec.loader.exec_module(checks)
 
 LAZY = checks.LAZY
 WEIGHTED = [name for name in LAZY if "sample_weight" in inspect.signature(checks.ESTIMATORS[name].fit).parameters]
+SCORED = [
+    name
+    for name in WEIGHTED
+    if hasattr(checks.ESTIMATORS[name], "score")
+    and "sample_weight" in inspect.signature(checks.ESTIMATORS[name].score).parameters
+]
 WITH_Y = [name for name in LAZY if checks.target_of(checks.make(name)) != "none"]
 N = 120
 # Names that attributes of data frames have too.
@@ -205,12 +211,10 @@ def test_no_rows_get_one_sentence(name, place):
 
 
 @pytest.mark.sweep(50)
-@pytest.mark.parametrize("name", [name for name in WEIGHTED if hasattr(checks.ESTIMATORS[name], "score")])
+@pytest.mark.parametrize("name", SCORED)
 def test_scores_leave_out_rows_of_weight_0_and_refuse_what_a_fit_refuses(name, place):
     X, y, w = problem(name)
     model = fit(name, X, y, w)
-    if "sample_weight" not in inspect.signature(model.score).parameters:
-        return
     far, zero = X.astype(float), w.copy()
     zero[[5, *range(50, 100)]] = 0
     there = zero > 0
@@ -219,10 +223,10 @@ def test_scores_leave_out_rows_of_weight_0_and_refuse_what_a_fit_refuses(name, p
         far[[5, 60]] = np.nan
     rows, targets, weights = place(far, y, zero)
     assert model.score(rows, targets, sample_weight=weights) == pytest.approx(expected, rel=1e-9)
-    for value, words in ((np.nan, "contains NaN at row 60"), (-1.0, "Negative values"), (None, "at least one non-zero")):
-        wrong = w.copy() if value is not None else np.zeros(N)
-        wrong[60] = value or 0.0
-        rows, targets, weights = place(X, y, wrong)
+    wrong = {"contains NaN at row 60": w.copy(), "Negative values": w.copy(), "at least one non-zero": np.zeros(N)}
+    wrong["contains NaN at row 60"][60], wrong["Negative values"][60] = np.nan, -1.0
+    for words, given in wrong.items():
+        rows, targets, weights = place(X, y, given)
         with pytest.raises(ValueError, match=words):
             model.score(rows, targets, sample_weight=weights)
 
@@ -230,7 +234,7 @@ def test_scores_leave_out_rows_of_weight_0_and_refuse_what_a_fit_refuses(name, p
 @pytest.mark.sweep(20)
 @pytest.mark.parametrize("name", WEIGHTED)
 def test_weights_that_are_no_numbers_get_one_sentence(name, place):
-    X, y, w = problem(name)
+    X, y, _ = problem(name)
     for wrong in (np.array(["ant"] * N), np.full(N, np.datetime64("2026-01-01", "us"))):
         message = refused(name, *place(X, y, wrong))
         assert "\n" not in message

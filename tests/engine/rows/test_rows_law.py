@@ -163,6 +163,18 @@ def test_accuracy_of_lazy_rows(model, table):
     assert model.score(*lazy) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("model", [LinearRegression(), GaussianNB()], ids=lambda m: type(m).__name__)
+def test_rows_in_memory_are_scored_by_a_target_that_is_not(model, data):
+    """A transformer that brings rows into memory leaves the target where it is: Dask does not know its length."""
+    target = data[1] if isinstance(model, LinearRegression) else data[1] > 0 if hasattr(data[1], "dask") else None
+    if hasattr(target, "to_dask_array"):
+        target = target.to_dask_array()
+    known = Y if isinstance(model, LinearRegression) else Y > 0
+    model.fit(X, known)
+    target = known if target is None else target
+    assert model.score(X, target, data[2]) == pytest.approx(model.score(X, known, WEIGHTS), rel=1e-12)
+
+
 def test_columns_of_a_table_are_known_by_name(table):
     model = LinearRegression().fit(table[NAMES], table["y"])
     assert model.score(table[NAMES], table["y"]) == pytest.approx(LinearRegression().fit(X, Y).score(X, Y))
