@@ -26,6 +26,8 @@ _LEFT = 1e-30  # of the objective's unit: the least that is asked of the mean pr
 _INSIDE = 0.995  # share of the way to the nearest bound that a step goes
 _FAR = 10.0  # times the usual length of a row, from which it is far out
 _ROUNDING = 1e-13  # of a sum of variables
+_ZOOMS, _ZOOM = 10, 10.0  # times that bounds of pairs are moved, and how far above the largest coefficient
+_AT_BOUND = 0.99
 _RIDGE = 1e-14  # of Q_tt, since variables of equal rows leave Q singular
 
 
@@ -60,6 +62,48 @@ def interior(
     freedom[free] = (unit / usual) ** 2
     _balance(alpha, upper, freedom, sums, wanted)
     return alpha if (np.abs(sums @ alpha - wanted) <= _ROUNDING * (np.abs(sums) @ upper)).all() else None
+
+
+def interior_of_twins(
+    Q: np.ndarray, linear: np.ndarray, upper: np.ndarray, sums: np.ndarray, tol: float
+) -> np.ndarray | None:
+    """The same where the variables come in pairs, one for each sign of a coefficient: those of ε-regression.
+
+    An interior point is in the middle of what costs nothing: what both of a pair have, coefficients of rows that are
+    combinations of others. Where bounds are far above the coefficients, that drowns them. Bounds are therefore no
+    further above the largest coefficient than they have to be, and what both of a pair have is taken away.
+    """
+    n, bends, best, least = len(upper) // 2, np.diag(Q)[upper > 0.0], None, np.inf
+    if not bends.any() or not linear.any():
+        return None
+    bound = min(float(upper[upper > 0.0].min()), _ZOOM * float(np.abs(linear).max() / np.median(bends[bends > 0.0])))
+    for _ in range(_ZOOMS):
+        alpha = interior(Q, linear, np.minimum(upper, bound), sums, np.zeros(2 * n), tol)
+        if alpha is None:
+            break
+        alpha -= np.tile(np.minimum(alpha[:n], alpha[n:]), 2)
+        _balance(alpha, upper, np.ones(2 * n), sums, np.zeros(1))
+        if _left(Q, linear, upper, sums[0], alpha) <= tol:
+            return alpha
+        value = 0.5 * float(alpha @ Q @ alpha) + float(linear @ alpha)
+        if value + np.finfo(float).eps * float(alpha @ np.abs(Q) @ alpha) < least:  # beyond what rounding makes of it
+            best, least = alpha, value
+        largest = float(alpha.max())
+        if (alpha[upper > bound] >= _AT_BOUND * bound).any():
+            bound *= _ZOOM**2
+        elif 0.0 < largest < bound / _ZOOM**2:
+            bound = largest * _ZOOM
+        else:
+            break
+    return best
+
+
+def _left(Q: np.ndarray, linear: np.ndarray, upper: np.ndarray, sign: np.ndarray, alpha: np.ndarray) -> float:
+    """How far apart scores are that should be in order."""
+    score = -sign * (Q @ alpha + linear)
+    more, less = alpha < upper, alpha > 0.0
+    rise, fall = np.where(sign > 0, more, less), np.where(sign > 0, less, more)
+    return float(score[rise].max(initial=-np.inf) - score[fall].min(initial=np.inf))
 
 
 def _search(

@@ -16,6 +16,7 @@ from learnt.svm.dual._solve import Dual, Solution, may_move, solve
 _TINY = float(np.finfo(float).tiny)
 _ONE = np.zeros(1, np.int64)  # where the variables of a problem alone begin
 PRECISE = 1000  # rows up to which kernels are kept in double precision
+_UNEVEN = 1e-9  # of the coefficients of both signs, a difference that is no rounding of theirs
 HARD = 1e6  # over the largest k(x, x), in place of C = ∞: margins down to a thousandth of the data's size
 
 
@@ -99,7 +100,8 @@ def enclose(rows: KernelRows, weight: np.ndarray, nu: float, effort: Effort) -> 
     n = len(weight)
     problem = Dual(np.arange(n), np.ones(n), np.zeros(n), weight, fill(weight, nu * weight.sum()))
     found = solve(problem, rows, effort.tol, effort.max_iter)
-    return Machine(found.alpha, _intercept(found, problem), found.steps, found.gap, np.nan, found.converged)
+    b = float(between(found.alpha, found.score, problem.sign, problem.upper, _ONE)[0])
+    return Machine(found.alpha, b, found.steps, found.gap, np.nan, found.converged)
 
 
 def classify_nu(rows: KernelRows, y: np.ndarray, weight: np.ndarray, nu: float, effort: Effort) -> Machine:
@@ -117,16 +119,30 @@ def classify_nu(rows: KernelRows, y: np.ndarray, weight: np.ndarray, nu: float, 
 
 
 def regress_nu(rows: KernelRows, y: np.ndarray, upper: np.ndarray, nu: float, effort: Effort) -> Machine:
-    """ν-regression: ε is found such that about the share ν of the rows misses by more."""
-    n = len(y)
-    half = fill(upper, nu * upper.sum() / 2)
+    """ν-regression: ε is found such that about the share ν of the rows misses by more.
+
+    It is 0 where coefficients of either sign do not come to half of that share: the variables of some rows, one for
+    each sign, would share what is left, and coefficients be small differences of large numbers.
+    """
+    n, half = len(y), nu * upper.sum() / 2
+    if upper.max() > upper.sum() - half:  # the others of the heaviest row do not come to it
+        return regress(rows, y, upper, 0.0, effort)
     sign = np.repeat([1.0, -1.0], n)
     problem = Dual(
-        np.tile(np.arange(n), 2), sign, -sign * np.tile(y, 2), np.tile(upper, 2), np.tile(half, 2), by_sign=True
+        np.tile(np.arange(n), 2),
+        sign,
+        -sign * np.tile(y, 2),
+        np.tile(upper, 2),
+        np.tile(fill(upper, half), 2),
+        by_sign=True,
     )
     found = solve(problem, rows, effort.tol, effort.max_iter)
     above, below = _sides(found, problem)
     coef = found.alpha[:n] - found.alpha[n:]
+    if effort.max_iter < 0 and (not found.converged or abs(coef.sum()) > _UNEVEN * np.abs(coef).sum()):
+        other = regress(rows, y, upper, 0.0, effort)
+        if np.abs(other.coef).sum() <= 2.0 * half:
+            return other
     return Machine(coef, (above + below) / 2, found.steps, found.gap, np.nan, found.converged)
 
 
@@ -145,11 +161,12 @@ def fill(room: np.ndarray, total: float) -> np.ndarray:
 def between(alpha, score, sign, upper, begin) -> np.ndarray:
     """The intercepts of problems whose variables begin at `begin`.
 
-    They are the score of variables between their bounds, or the middle of what the others allow.
+    They are the score of variables between their bounds, each counted by what a mistake on it costs since they differ
+    by `tol`, or the middle of what the others allow.
     """
-    inside = (alpha > 0) & (alpha < upper)
-    count = np.add.reduceat(inside, begin, dtype=np.float64)
-    total = np.add.reduceat(np.where(inside, score, 0.0), begin)
+    share = np.where((alpha > 0) & (alpha < upper), upper / max(float(upper.max()), _TINY), 0.0)
+    count = np.add.reduceat(share, begin)
+    total = np.add.reduceat(share * score, begin)
     if (count > 0).all():
         return total / count
     rise, fall = may_move(sign, upper, alpha)
@@ -157,7 +174,7 @@ def between(alpha, score, sign, upper, begin) -> np.ndarray:
     lows = np.minimum.reduceat(np.where(fall, score, np.inf), begin)
     above, below = np.isfinite(tops), np.isfinite(lows)
     ends = np.where(above, tops, 0.0) + np.where(below, lows, 0.0)
-    return np.where(count > 0, total / np.maximum(count, 1.0), ends / np.maximum(above * 1.0 + below, 1.0))
+    return np.where(count > 0, total / np.where(count > 0, count, 1.0), ends / np.maximum(above * 1.0 + below, 1.0))
 
 
 def gaps_of(alpha, score, sign, linear, upper, begin, b) -> np.ndarray:
@@ -177,7 +194,13 @@ def as_given(machine: Machine, training: TrainingKernel) -> Machine:
 
 
 def _intercept(found: Solution, problem: Dual) -> float:
-    return float(between(found.alpha, found.score, problem.sign, problem.upper, _ONE)[0])
+    """Of a problem with one sum, which is 0."""
+    alpha, score, sign, upper = found.alpha, found.score, problem.sign, problem.upper
+    if found.gap > 0 and not ((alpha > 0) & (alpha < upper)).any():
+        order = np.argsort(score)  # no b fits all: the one whose mistakes cost least
+        least = np.searchsorted(np.cumsum(upper[order]), upper[sign > 0].sum())
+        return float(score[order[min(least, len(order) - 1)]])
+    return float(between(alpha, score, sign, upper, _ONE)[0])
 
 
 def _sides(found: Solution, problem: Dual) -> tuple[float, float]:

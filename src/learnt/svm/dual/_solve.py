@@ -18,14 +18,14 @@ from typing import NamedTuple
 import numpy as np
 
 from learnt.engine.interrupts import check_stopped, stoppable
-from learnt.svm.dual._interior import interior
+from learnt.svm.dual._interior import interior, interior_of_twins
 from learnt.svm.dual._rows import KernelRows
 from learnt.svm.dual._smo import ROUNDING, smo, workspace_for
 
 WORKING = 1024  # variables of a working set, at least
 # Size of the working set over the number of free variables, where that is larger and its kernel matrix fits
 _SET_RATIO = 1.5
-_STUCK = 3  # working sets one after the other in which nothing could be gained
+_STUCK = 3  # working sets one after the other in which nothing could be gained, or that were at their goal
 _INNER = 0.1  # tolerance inside a working set, as a share of the whole problem's gap
 _RENEW = 100_000  # steps after which scores are recomputed
 _CHECK_EVERY = 20_000  # steps between two evaluations of the objective, where it has a limit
@@ -69,17 +69,21 @@ def solve(problem: Dual, rows: KernelRows, tol: float, max_iter: int, lowest: fl
     score = _scores(problem, rows, alpha)
     most = np.iinfo(np.int64).max if max_iter < 0 else max_iter
     trust = patience(len(sign))  # steps before the interior point
-    steps, stuck, held = 0, 0, np.zeros(len(sign), bool)
+    steps, stuck, held, best = 0, 0, np.zeros(len(sign), bool), None
     while True:
         check_stopped()
         rise, fall = may_move(sign, upper, alpha)
         tops, lows = _ends(score, group, rise, fall)
         gap = float(max(tops - lows))
         goal = max(tol, ROUNDING * np.abs(score).max())
-        if np.isfinite(lowest) and _objective(problem, alpha, score) < lowest:
+        value = _objective(problem, alpha, score)
+        if value < lowest:
             raise Unbounded
+        here = Solution(alpha.copy(), score.copy(), steps, gap, gap <= goal)  # neither where scores are no numbers
+        if best is None or not value > best[0] + _doubt(problem, alpha, score):
+            best = min(value, best[0]) if best else value, here
         if not gap > goal or steps >= most or stuck == _STUCK:
-            return Solution(alpha, score, steps, gap, gap <= goal)  # neither where scores are no numbers
+            return best[1]._replace(steps=steps)
         size = max(WORKING, min(int(_SET_RATIO * np.count_nonzero(rise & fall)), rows.most_square()))
         chosen = _working_set(size, score, group, rise, fall, tops, lows, held)
         held[:] = False
@@ -102,11 +106,11 @@ def solve(problem: Dual, rows: KernelRows, tol: float, max_iter: int, lowest: fl
         call = _inner(K, sign[chosen], cut, upper[chosen], now, inner, inner_goal, budget, stop)
         taken, _ = stoppable(call, stop, long=len(chosen) * budget > _BRIEF)
         steps += int(taken)
-        # A product in single precision may differ from the scores that a working set ended with
-        stuck = 0 if taken else stuck + 1
+        # What rounding makes of scores may differ from those that a working set ended with
+        stuck = stuck + 1 if not taken or (whole and taken < budget) else 0
         alpha[chosen] = now
-        if whole:
-            score[chosen] = inner
+        if whole:  # afresh: many steps, and large ones that others undo, leave more of their rounding than the gap
+            score = _scores(problem, rows, alpha)
         else:
             moved = now != before
             _follow(score, rows, row, sign[chosen][moved], (now - before)[moved], chosen[moved])
@@ -122,7 +126,11 @@ def _from_inside(problem, rows, K, chosen, group, alpha, score, tol) -> np.ndarr
     sign = problem.sign[chosen]
     sums = np.array([sign * (group[chosen] == g) for g in np.unique(group)])
     Q, linear, upper = K * sign * sign[:, None], problem.linear[chosen], problem.upper[chosen]
-    found = interior(Q, linear, upper, sums, alpha[chosen], tol)
+    half = len(sign) // 2
+    if len(sums) == 1 and len(sign) == 2 * half and np.array_equal(problem.row[:half], problem.row[half:]):
+        found = interior_of_twins(Q, linear, upper, sums, tol)
+    else:
+        found = interior(Q, linear, upper, sums, alpha[chosen], tol)
     if found is None:
         return alpha
     better = np.empty_like(alpha)
@@ -153,12 +161,19 @@ def _objective(problem: Dual, alpha: np.ndarray, score: np.ndarray) -> float:
     return float(0.5 * (problem.linear @ alpha - (alpha * problem.sign) @ score))
 
 
+def _doubt(problem: Dual, alpha: np.ndarray, score: np.ndarray) -> float:
+    """What rounding may make of the objective."""
+    return float(ROUNDING * (alpha @ (np.abs(problem.linear) + np.abs(score))))
+
+
 def _follow(score, rows, row, sign, change, places=None) -> None:
     """Scores after `change` of some variables: f −= K (s Δα)."""
     changed = change != 0
     if changed.any():
         at = row[changed] if places is None else row[places[changed]]
-        score -= rows.times(at, (sign * change)[changed])[row]
+        weight = np.bincount(at, (sign * change)[changed])  # what variables of the same row leave of one another
+        used = np.flatnonzero(weight)
+        score -= rows.times(used, weight[used])[row]
 
 
 def may_move(sign, upper, alpha):
