@@ -203,3 +203,40 @@ def test_groups_go_to_the_folds():
     listed = [(np.flatnonzero(groups != k), np.flatnonzero(groups == k)) for k in range(4)]
     plain = GraphicalLassoCV(cv=listed, alphas=[0.1]).fit(X)
     np.testing.assert_allclose(model.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"], rtol=1e-12)
+
+
+def badly_conditioned(seed):
+    """Few rows, columns of a common part, mixtures of a few, units far apart."""
+    draw = generator(seed)
+    d = int(draw.integers(2, 13))
+    X = draw.normal(size=(int(draw.choice([max(3, d // 2), 2 * d, 60])), d))
+    kind = seed % 5
+    if kind == 1:
+        X = X[:, :1] + 0.05 * X
+    elif kind == 2:
+        X = X @ draw.normal(size=(d, max(1, d // 2))) @ draw.normal(size=(max(1, d // 2), d)) + 1e-3 * X
+    elif kind == 3:
+        X = X * 10.0 ** draw.uniform(-2, 2, size=d)
+    elif kind == 4:
+        X = X @ draw.normal(size=(d, d))
+    return X
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_never_above_scikit_learns_objective_by_more_than_tol(seed):
+    """Two covariances may be far apart where the problem is badly conditioned; what is bounded is the objective."""
+    X = badly_conditioned(seed)
+    S = empirical_covariance(X)
+    alpha = (0.9, 0.5, 0.1, 0.02)[seed // 5 % 4] * largest_penalty(S)
+    tol = (1e-4, 1e-6, 1e-8)[seed % 3]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        try:
+            other = theirs.GraphicalLasso(alpha, tol=tol, max_iter=500).fit(X).precision_
+        except FloatingPointError:
+            other = np.diag(1.0 / np.diag(S))  # it refuses; a point that is no solution
+    model = GraphicalLasso(alpha, tol=tol, max_iter=3000).fit(X)
+    rounding = 1e-10 * (1.0 + np.abs(S * model.precision_).sum())
+    assert model.costs_[-1][1] <= tol
+    assert objective(S, model.precision_, alpha) <= objective(S, (other + other.T) / 2, alpha) + tol + rounding
+    assert objective(S, model.precision_, alpha) - dual_value(model.covariance_) <= tol + rounding
