@@ -17,6 +17,7 @@ from learnt.cluster._starts import Starts, check_centers
 from learnt.cluster._sums import inertia_sum
 from learnt.distances import center_errors, nearest_center
 from learnt.engine.estimator import Takes, Trial, Warm
+from learnt.engine.memory import free_bytes
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.progress import fit_loop, with_callbacks
 from learnt.engine.random import random_state_of, stream, uniforms
@@ -29,7 +30,8 @@ from learnt.engine.weights import present_rows, rows_given
 
 _GRAIN = 8192
 # Of rows that are not in memory, batches of so many bytes are read at once, and at least so many batches.
-_READ_BYTES, _FEWEST_BATCHES = 1 << 27, 32
+# Where memory is free, a sixteenth of that, up to more bytes: a file is read less often.
+_READ_BYTES, _MOST_BYTES, _FEWEST_BATCHES = 1 << 27, 1 << 30, 32
 _INDEX_NUMBERS = 4  # that finding a row takes besides its cells
 
 
@@ -306,7 +308,8 @@ def _batches(rows: Rows, batch: int, n_steps: int, chances: np.ndarray | None, s
     """
     at_once = 1
     if not rows.on_host:
-        room = _READ_BYTES // (8 * batch * (rows.n_features + _INDEX_NUMBERS))
+        free = max(_READ_BYTES, min(_MOST_BYTES, (free_bytes() or 0) // 16))
+        room = free // (8 * batch * (rows.n_features + _INDEX_NUMBERS))
         at_once = max(_FEWEST_BATCHES, min(room, rows.n_rows // batch))
     for first in range(0, n_steps, at_once):
         last = min(first + at_once, n_steps)

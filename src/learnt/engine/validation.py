@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnt.engine.arrays import is_foreign_array, is_lazy, namespace, native
+from learnt.engine.arrays import is_dask_array, is_foreign_array, is_lazy, namespace, native
 from learnt.engine.cells import FLOATS, as_array, floats_of, is_frame
 from learnt.engine.estimator import Takes, takes_of
 from learnt.engine.finite import require_finite
@@ -172,6 +172,15 @@ def described(X: Any) -> str:
 def how_to_load(X: Any) -> str:
     """The call that brings it into memory."""
     return "X.to_numpy()" if isinstance(X, Table) else "X.compute()"
+
+
+def refuse_unnumbered(X: Any, name: str) -> None:
+    """Raise where rows cannot be taken by their numbers: of a file, a Dask frame, or Dask chunks of unknown lengths."""
+    if is_lazy(X) and not (is_dask_array(X) and rows_known(X) is not None):
+        raise TypeError(
+            f"{name} takes rows by their numbers and was given {described(X)} that is read in blocks; "
+            "fit on one file and score on another, or take a sample into memory."
+        )
 
 
 def refuse_elsewhere(X: Any, name: str) -> None:

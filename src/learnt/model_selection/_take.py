@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from learnt.engine.arrays import is_dask, is_lazy
 from learnt.engine.matrices import Route, route, take_rows
 from learnt.engine.threads import for_blocks
+from learnt.engine.validation import refuse_unnumbered
 
 _BLOCK_BYTES = 1 << 20  # the smallest block of rows for a task
 
@@ -18,8 +18,7 @@ def count_rows(x: Any, name: str = "an array") -> int:
     shape = getattr(x, "shape", None)
     if isinstance(x, str) or (shape is not None and len(shape) == 0):
         raise TypeError(f"Expected arrays or tables to split, and {name} is a single value: {x!r}.")
-    if is_dask(x) and (shape is None or not isinstance(shape[0], int)):
-        return len(x)
+    refuse_unnumbered(x, "A split")
     try:
         return int(shape[0]) if shape is not None else len(x)
     except TypeError:
@@ -41,8 +40,6 @@ def take(x: Any, rows: np.ndarray) -> Any:
         return x.tocsr()[rows]  # whatever the format was, as scikit-learn does
     if path is Route.DEVICE:
         return take_rows(x, rows)
-    if is_lazy(x) and not is_dask(x):
-        raise TypeError("A learnt.scan table is read in blocks and has no rows to pick; collect it, or split the file.")
     if hasattr(x, "take") and (hasattr(x, "iloc") or type(x).__module__.partition(".")[0] == "pyarrow"):
         return x.take(rows)
     if isinstance(x, list | tuple):

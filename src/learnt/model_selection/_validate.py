@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from sklearn import model_selection
 
-from learnt.engine.arrays import device_name, is_foreign_array, is_lazy, to_numpy
+from learnt.engine.arrays import device_name, is_foreign_array, to_numpy
 from learnt.engine.matrices import in_numpy
-from learnt.engine.validation import described
+from learnt.engine.rows import target_in_memory
+from learnt.engine.validation import refuse_unnumbered
 from learnt.model_selection._take import take
 
 
@@ -47,13 +48,9 @@ def _on_any_device(function: Callable[..., Any], gathers: bool = False) -> Calla
 
     @wraps(function)
     def validated(estimator: Any, X: Any, y: Any = None, **options: Any) -> Any:
-        if is_lazy(X):
-            raise TypeError(
-                f"{name} takes rows by their numbers and X is {described(X)} that is read in blocks; "
-                "fit on one file and score on another, or take a sample into memory."
-            )
+        refuse_unnumbered(X, name)
         if not is_foreign_array(X):
-            return function(estimator, X, in_numpy(y), **options)
+            return function(estimator, X, in_numpy(target_in_memory(y)), **options)
         if device_name(X) != "cpu" and (gathers or isinstance(options.get("scoring"), str | list | tuple | dict)):
             what = "puts the results of folds together" if gathers else f"computes scoring={options['scoring']!r}"
             raise TypeError(

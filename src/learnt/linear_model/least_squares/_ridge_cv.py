@@ -17,10 +17,10 @@ from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.finite import require_finite_cells
 from learnt.engine.matrices import Route
 from learnt.engine.params import ParameterError, check_choice, check_flag
-from learnt.engine.rows import Rows, as_rows, in_memory
+from learnt.engine.rows import Rows, as_rows, in_memory, target_in_memory
 from learnt.engine.rows.blocks import as_columns
 from learnt.engine.schema import Schema, anyof, flag, number, real
-from learnt.engine.validation import check_fit
+from learnt.engine.validation import check_fit, refuse_unnumbered
 from learnt.engine.weights import (
     RowIndex,
     present_rows,
@@ -196,8 +196,10 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
             raise ValueError("cv!=None and store_cv_results=True are incompatible; use GridSearchCV to see every fold.")
         if self.alpha_per_target:
             raise ValueError("cv!=None and alpha_per_target=True are incompatible; fit one RidgeCV for each target.")
+        refuse_unnumbered(X, "RidgeCV with cv")
         from sklearn.model_selection import GridSearchCV  # slow to import, seldom needed
 
+        y, sample_weight = target_in_memory(y), target_in_memory(sample_weight)
         n = rows_given(sample_weight)
         X, y, sample_weight, present = without_absent(X, y, sample_weight)
         params, cv = take_params(params, present, n), take_folds(self.cv, present)
