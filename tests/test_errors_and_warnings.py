@@ -35,6 +35,18 @@ FLAGS = RNG.integers(0, 2, size=(30, 6))
 EGGS = ["eggs", "spam", "ham"]
 THREE = [[0.5, 0.3, 0.2], [0.2, 0.3, 0.5], [0.1, 0.8, 0.1]]
 
+ROOMS = {"PCA": "decomposition", "StandardScaler": "preprocessing", "GradientBoostingClassifier": "ensemble"}
+NO_VALUES = [
+    *[(model, "copy_X", "no") for model in ("LinearRegression", "Ridge", "RidgeClassifier", "BayesianRidge")],
+    *[(model, "tol", -1.0) for model in ("LinearRegression", "Ridge", "RidgeClassifier")],
+    *[(model, "max_iter", 0) for model in ("Ridge", "RidgeClassifier")],
+    *[("StandardScaler", name, None) for name in ("copy", "with_mean", "with_std")],
+    *[("PCA", name, 1) for name in ("copy", "whiten")],
+    *[(model, "average", -1) for model in ("SGDClassifier", "SGDOneClassSVM")],
+    ("OrthogonalMatchingPursuitCV", "copy", 1),
+    ("GradientBoostingClassifier", "validation_fraction", 1.0),
+]
+
 REFUSED = {
     "kinds of targets": lambda of: of.metrics.accuracy_score([0.5, 1.0], [0, 1]),
     "labels and a matrix": lambda of: of.metrics.f1_score([[0, 1], [1, 1]], [0, 1]),
@@ -141,6 +153,14 @@ def test_errors_begin_with_the_known_words(name):
     with pytest.raises(type(theirs.value)) as ours:
         REFUSED[name](LEARNT)
     assert str(ours.value).startswith(first_words(str(theirs.value)))
+
+
+@pytest.mark.parametrize(("model", "name", "value"), NO_VALUES)
+def test_parameters_are_refused_in_the_known_words(model, name, value):
+    room = ROOMS.get(model, "linear_model")
+    for package in (SKLEARN, LEARNT):
+        with pytest.raises(ValueError, match=f"The '{name}' parameter of {model} must be "):
+            getattr(getattr(package, room), model)(**{name: value}).fit(*CLASSES)
 
 
 @pytest.mark.parametrize("name", WARNED)

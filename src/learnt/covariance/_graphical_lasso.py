@@ -242,7 +242,7 @@ def check_solver(model: Any) -> None:
     check_number(model, "tol", 0, open_low=True)
     check_number(model, "enet_tol", 0, open_low=True)
     check_number(model, "max_iter", 1, integer=True)
-    check_number(model, "eps", 0, open_low=True)
+    check_number(model, "eps", 0)
     check_verbose(model)
     check_flag(model, "assume_centered")
 

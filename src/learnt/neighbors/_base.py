@@ -247,7 +247,7 @@ def _checked_graph(X: Any, name: str) -> Any:
     if not sparse.issparse(X):
         X = np.asarray(X)
         if X.dtype.kind == "f":
-            require_finite(X, "The matrix of distances X", name)
+            require_finite(X, "X", name)
     return X
 
 

@@ -14,6 +14,7 @@ from learnt.engine.arrays import like, namespace, to_numpy
 from learnt.engine.cells import frame_matrix, is_frame
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import Route, route
+from learnt.engine.params import check_flag
 from learnt.engine.rows import ArrayRows, as_rows, transform
 from learnt.engine.rows.blocks import Block
 from learnt.engine.threads import for_blocks
@@ -79,6 +80,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, Estimator):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> StandardScaler:
         """Learn the mean and the scale of each column."""
+        check_flag(self, "copy", "with_mean", "with_std")
         self._reset()
         return self.partial_fit(X, y, sample_weight)
 

@@ -17,6 +17,12 @@ def data(n=80, d=5, seed=0):
     return X, X @ np.where(np.arange(d) % 2, 1.0, 0.0) + 2.0 + rng.normal(size=n)
 
 
+def test_a_start_of_no_precision_comes_to_the_same_maximum():
+    X, y = data()
+    coefs = [BayesianRidge(alpha_init=start, tol=1e-10).fit(X, y).coef_ for start in (0.0, None)]
+    np.testing.assert_allclose(*coefs, rtol=1e-6)
+
+
 @pytest.mark.parametrize("shape", [(80, 5), (20, 40), (30, 30)])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])

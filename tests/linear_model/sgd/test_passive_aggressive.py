@@ -77,6 +77,13 @@ def test_a_step_is_the_shortest_that_corrects_the_row(loss, C):
         w = new.copy()
 
 
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+def test_steps_that_nothing_bounds(loss):
+    X, y = make_regression(60, 5, noise=1.0, random_state=0)
+    coefs = [PassiveAggressiveRegressor(C=C, loss=loss, random_state=0).fit(X, y).coef_ for C in (1e200, np.inf)]
+    np.testing.assert_allclose(*coefs, rtol=1e-12)
+
+
 def test_partial_fit_and_what_is_wrong():
     X, y = make_classification(100, 5, n_informative=3, n_redundant=0, random_state=0)
     one, other = PassiveAggressiveClassifier(random_state=0), theirs("PassiveAggressiveClassifier", random_state=0)

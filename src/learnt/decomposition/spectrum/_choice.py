@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from learnt.engine.params import check_flag
+
 SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized")
 NORMALIZERS = ("auto", "QR", "LU", "none")
 
@@ -21,6 +23,7 @@ def check_parameters(pca: Any) -> None:
             f"n_components must be a whole number of at least 0, a share of the variance between 0 and 1, 'mle' or "
             f"None; it is {k!r}."
         )
+    check_flag(pca, "copy", "whiten")
     _one_of("svd_solver", pca.svd_solver, SOLVERS)
     _one_of("power_iteration_normalizer", pca.power_iteration_normalizer, NORMALIZERS)
     if not _number(pca.tol, Real, 0):

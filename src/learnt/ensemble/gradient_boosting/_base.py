@@ -72,7 +72,7 @@ class GradientBoosting(CallbackSupportMixin, BaseEstimator):
         check_number(self, "min_impurity_decrease", 0, _HUGE)
         check_number(self, "max_leaf_nodes", 2, integer=True, also=(None,))
         check_number(self, "n_iter_no_change", 1, integer=True, also=(None,))
-        check_number(self, "validation_fraction", 0, 1, open_low=True)
+        check_number(self, "validation_fraction", 0, np.nextafter(1, 0), open_low=True)
         check_number(self, "tol", 0, _HUGE)
         check_number(self, "ccp_alpha", 0, _HUGE)
         check_choice(self, "splitter", ("auto", "exact", "binned"))

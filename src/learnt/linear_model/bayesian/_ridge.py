@@ -53,8 +53,8 @@ class _EvidenceRegressor(LinearPredictor, RegressorMixin, Estimator):
     def _check_parameters(self) -> None:
         check_number(self, "max_iter", 1, integer=True)
         for name in ("tol", "alpha_1", "alpha_2", "lambda_1", "lambda_2"):
-            check_number(self, name, 0, open_low=name == "tol")
-        check_flag(self, "compute_score", "fit_intercept")
+            check_number(self, name, 0)
+        check_flag(self, "compute_score", "fit_intercept", "copy_X")
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, min_rows: int = 1) -> Rows:
         X, y, w = check_fit(self, X, y, sample_weight, target="number", min_rows=min_rows)
@@ -169,6 +169,7 @@ class BayesianRidge(_EvidenceRegressor):
     def _maximise(self, rows: Rows, data: ColumnSpectrum | RowSpectrum) -> float:
         """Record the maximum; how much the coefficients changed in the last iteration."""
         noise = 1.0 / (data.y_variance + _EPS) if self.alpha_init is None else float(self.alpha_init)
+        noise = max(noise, float(np.finfo(float).tiny))  # to divide by
         prior = 1.0 if self.lambda_init is None else float(self.lambda_init)
         scores: list[float] = []
         last, change, n_iter = None, np.inf, 0

@@ -11,7 +11,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from learnt.engine.cached import cached_property
 from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.finite import require_finite_cells
-from learnt.engine.params import check_choice, check_flag
+from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.rows import ArrayRows, as_rows
 from learnt.engine.schema import Schema, anyof, count, fields, flag, none, number, real, text
 from learnt.engine.validation import check_fit
@@ -114,7 +114,8 @@ class LinearRegression(MultiOutputMixin, InferringPredictor, RegressorMixin, Est
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearRegression:
         """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
-        check_flag(self, "fit_intercept", "positive")
+        check_flag(self, "fit_intercept", "positive", "copy_X")
+        check_number(self, "tol", 0)
         check_choice(self, "solver", _SOLVERS)
         if is_operator(X):
             return self._fit_operator(X, y, sample_weight)

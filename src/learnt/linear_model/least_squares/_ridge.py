@@ -12,7 +12,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.finite import require_finite_cells
 from learnt.engine.matrices import on_host
-from learnt.engine.params import ParameterError, check_choice, check_flag
+from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.rows import as_rows
 from learnt.engine.schema import Schema, anyof, count, integers, none, text
 from learnt.engine.validation import check_fit
@@ -107,7 +107,9 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Ridge:
         """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
-        check_flag(self, "fit_intercept", "positive", "standardize")
+        check_flag(self, "fit_intercept", "positive", "standardize", "copy_X")
+        check_number(self, "max_iter", 1, integer=True, also=(None,))
+        check_number(self, "tol", 0)
         check_choice(self, "solver", _SOLVERS)
         if self.solver == "lbfgs" and not self.positive:
             raise ValueError("'lbfgs' solver can be used only when positive=True; use solver='auto'.")

@@ -15,7 +15,7 @@ from learnt.engine.classification.labels import encode_labels
 from learnt.engine.classification.linear_classifier import LinearClassifier
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import affine, dense
-from learnt.engine.params import check_choice, check_class_weight, check_flag
+from learnt.engine.params import check_choice, check_class_weight, check_flag, check_number
 from learnt.engine.rows import Block, as_rows, scores, target_in_memory
 from learnt.engine.schema import CLASSES, Check, Dims, Schema, anyof, flag, integers, none, number, real, text
 from learnt.engine.validation import check_fit, check_predict
@@ -207,7 +207,9 @@ class RidgeClassifier(_RidgeLabels):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RidgeClassifier:
         """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
-        check_flag(self, "fit_intercept", "positive")
+        check_flag(self, "fit_intercept", "positive", "copy_X")
+        check_number(self, "max_iter", 1, integer=True, also=(None,))
+        check_number(self, "tol", 0)
         check_choice(self, "solver", _SOLVERS)
         if self.positive and self.solver not in ("auto", "lbfgs"):
             raise ValueError(f"solver={self.solver!r} does not support positive fitting; set solver to 'auto'.")

@@ -84,7 +84,7 @@ class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, Estimator):
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> OrthogonalMatchingPursuitCV:
         """Choose the number of columns on folds, then fit on all rows; `fit_params` go to the splitter."""
-        check_flag(self, "fit_intercept", "positive")
+        check_flag(self, "fit_intercept", "positive", "copy")
         check_number(self, "max_iter", 0, integer=True, also=(None,))
         X, y, _ = check_fit(self, X, y, target="number", min_rows=2)
         d = X.shape[1]

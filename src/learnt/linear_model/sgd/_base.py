@@ -67,6 +67,7 @@ class StochasticDescent(progress.CallbackSupportMixin):
         if "epsilon" in given:
             check_number(self, "epsilon", 0)
             check_number(self, "power_t")
+        if "average" in given:
             check_number(self, "average", 0, integer=True, also=(True, False))
         name = type(self).__name__
         if self._get("penalty") == "elasticnet" and self._get("l1_ratio") is None:

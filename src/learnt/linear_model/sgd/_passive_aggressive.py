@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -23,6 +24,8 @@ _TRIAL: dict[str, Any] = {
     "weight_unit_free": False,
 }
 
+_FINITE = sys.float_info.max
+
 
 class _PassiveAggressive:
     """The parameters of descent that are fixed here; the two losses take the same slope and differ in the step."""
@@ -34,7 +37,7 @@ class _PassiveAggressive:
 
     @property
     def eta0(self) -> float:
-        return self.C
+        return min(self.C, _FINITE)  # a step that nothing bounds, but no infinity to multiply by 0
 
     def _check_parameters(self, partial: bool = False) -> None:
         check_number(self, "C", 0, open_low=True)

@@ -70,6 +70,7 @@ class KernelMachine(Estimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags
 
     def _check_parameters(self) -> None:
