@@ -61,9 +61,7 @@ def _one_thread():
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
 @pytest.mark.parametrize("use", USES)
 def test_rows_without_numbers_get_one_sentence(use, place, tmp_path):
-    with pytest.raises(
-        TypeError, match="takes rows by their numbers and was given a .* that is read in blocks"
-    ) as caught:
+    with pytest.raises(TypeError, match="takes rows by their numbers and was given a ") as caught:
         USES[use](*place(tmp_path))
     assert "\n" not in str(caught.value)
 
