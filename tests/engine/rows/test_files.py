@@ -36,7 +36,9 @@ def test_a_file_is_known_by_its_content(tmp_path, kind, name):
         (FRAME.lazy(), TypeError, "takes the path of one file and got a LazyFrame"),
         (None, TypeError, "takes the path of one file and got a NoneType"),
         ("missing.parquet", FileNotFoundError, "There is no file 'missing.parquet'"),
+        ("", FileNotFoundError, "There is no file ''"),
         (".", IsADirectoryError, "'.' is a folder"),
+        ("/dev/null", ValueError, "'/dev/null' is a pipe or a device"),
     ],
 )
 def test_what_is_no_file_gets_one_sentence(path, kind, message):
@@ -45,7 +47,17 @@ def test_what_is_no_file_gets_one_sentence(path, kind, message):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("content", [b"", b"PAR", b"a,b\n1,2\n", b"ARROW", b"\x89HDF\r\n"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"PAR",
+        b"a,b\n1,2\n",
+        b"ARROW",
+        b"\x89HDF\r\n",
+        pytest.param(FRAME.write_ipc_stream(None).getvalue(), id="stream"),
+    ],
+)
 def test_what_is_no_table_of_blocks_gets_one_sentence(tmp_path, content):
     (tmp_path / "rows.parquet").write_bytes(content)
     with pytest.raises(ValueError, match=r"rows\.parquet is neither Parquet nor Arrow"):
@@ -123,9 +135,12 @@ def test_a_change_in_the_middle_of_a_fit_is_seen(tmp_path, monkeypatch):
         LinearRegression().fit(table[["a"]], table["y"])
 
 
-def test_a_file_that_is_gone_is_missed(tmp_path):
+@pytest.mark.parametrize("folder", [False, True])
+def test_a_file_that_is_gone_is_missed(tmp_path, folder):
     FRAME.write_parquet(tmp_path / "rows.parquet")
     table = learnt.scan(tmp_path / "rows.parquet")
     shutil.move(tmp_path / "rows.parquet", tmp_path / "elsewhere.parquet")
+    if folder:
+        (tmp_path / "rows.parquet").mkdir()
     with pytest.raises(FileNotFoundError, match=r"There is no file .* any more"):
         LinearRegression().fit(table[["a"]], table["y"])

@@ -49,7 +49,7 @@ class DataFile(NamedTuple):
         return found
 
     def _require_unchanged(self) -> None:
-        if not self.path.exists():
+        if not self.path.is_file():
             raise FileNotFoundError(
                 f"There is no file {str(self.path)!r} any more; call learnt.scan on one that stays."
             )
@@ -73,13 +73,18 @@ def open_file(path: Any) -> DataFile:
             f"learnt.scan reads files of this machine and {name!r} is an address; fetch the file, and give its path."
         )
     file = Path(path)
-    if file.is_dir():
+    if name and file.is_dir():
         raise IsADirectoryError(
             f"{name!r} is a folder, and learnt.scan takes one file; put those in it into one, for example with "
             "polars.scan_parquet('.../*.parquet').sink_parquet(...)."
         )
-    if not file.exists():
+    if not (name and file.exists()):
         raise FileNotFoundError(f"There is no file {name!r}; check the path.")
+    if not file.is_file():
+        raise ValueError(
+            f"{name!r} is a pipe or a device, and learnt.scan reads a file several times; put what comes out of it "
+            "into one first."
+        )
     kind = _kind_of(file)
     return DataFile(file, kind, state_of(file, kind))
 
@@ -90,7 +95,9 @@ def _kind_of(file: Path) -> str:
     for kind, (mark, _) in _MARKS.items():
         if beginning.startswith(mark):
             return kind
-    raise ValueError(f"{file.name} is neither Parquet nor Arrow, which can be read in blocks; {_CONVERT}.")
+    raise ValueError(
+        f"{file.name} is neither Parquet nor Arrow's file format (Feather 2), which can be read in blocks; {_CONVERT}."
+    )
 
 
 def state_of(file: Path, kind: str) -> State:
