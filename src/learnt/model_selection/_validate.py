@@ -42,6 +42,18 @@ class DeviceTargets(DeviceRows):
         return np.asarray(to_numpy(self.array), dtype=dtype)
 
 
+def _refuse_metrics(scoring: Any) -> None:
+    """A metric where a scorer belongs fails for every fold, which scikit-learn's functions would make scores of NaN."""
+    given = scoring.values() if isinstance(scoring, dict) else [scoring]
+    for metric in given:
+        if callable(metric) and str(getattr(metric, "__module__", "")).startswith("learnt.metrics."):
+            name = getattr(metric, "__name__", "metric")
+            raise ValueError(
+                f"scoring value {metric!r} looks like it is a metric function rather than a scorer, which gets an "
+                f"estimator, X and y; give make_scorer({name}), or the name of a scorer."
+            )
+
+
 def _on_any_device(function: Callable[..., Any], gathers: bool = False) -> Callable[..., Any]:
     """A function of scikit-learn's over folds, for arrays of any library; `gathers` where it makes an array itself."""
     name = function.__name__
@@ -49,6 +61,7 @@ def _on_any_device(function: Callable[..., Any], gathers: bool = False) -> Calla
     @wraps(function)
     def validated(estimator: Any, X: Any, y: Any = None, **options: Any) -> Any:
         refuse_unnumbered(X, name)
+        _refuse_metrics(options.get("scoring"))
         if not is_foreign_array(X):
             return function(estimator, X, in_numpy(target_in_memory(y)), **options)
         if device_name(X) != "cpu" and (gathers or isinstance(options.get("scoring"), str | list | tuple | dict)):
