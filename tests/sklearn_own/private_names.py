@@ -12,10 +12,14 @@ import numpy as np
 from scipy.special import expit
 
 from learnt import cluster as ours
+from learnt.accel._recursion import partial_dependence
 from learnt.cluster._starts import Starts
 from learnt.distances import tree_takes
 from learnt.engine.rows import as_rows
+from learnt.ensemble.forest._base import BaseForest
+from learnt.ensemble.gradient_boosting._base import GradientBoosting
 from learnt.ensemble.hist_boosting import _columns, _fit
+from learnt.ensemble.hist_boosting._base import HistogramBoosting
 from learnt.mixture._em import SCATTER
 from learnt.mixture._gaussian import Parameters
 from learnt.mixture._starts import first_moments
@@ -312,3 +316,10 @@ def put_on_machines(svm):
 def put_on_dummies(dummy):
     """What a module of tests reads while it is imported."""
     dummy.DummyClassifier._parameter_constraints = {}
+
+
+def put_on_inspection(theirs, tree):
+    """The base classes whose partial dependence goes down the trees, and how, as under `learnt.accel`."""
+    theirs.BaseGradientBoosting, theirs.BaseHistGradientBoosting = GradientBoosting, HistogramBoosting
+    for cls in (GradientBoosting, HistogramBoosting, BaseForest, tree.DecisionTreeRegressor):
+        cls._compute_partial_dependence_recursion = partial_dependence
