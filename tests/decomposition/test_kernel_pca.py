@@ -107,3 +107,11 @@ def test_bad_input_is_refused():
         KernelPCA().fit(np.where(X > 2, np.nan, X))
     alike = KernelPCA(2).fit(np.ones((5, 2)))
     assert (alike.transform(np.ones((1, 2))) == 0).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_scores_of_a_given_kernel_have_its_precision(dtype):
+    K = np.asarray(np.random.default_rng(0).normal(size=(20, 3)) @ np.eye(3, 20), dtype=dtype)
+    K = K @ K.T
+    model = KernelPCA(2, kernel="precomputed").fit(K)
+    assert model.transform(K).dtype == model.fit_transform(K).dtype == dtype

@@ -275,8 +275,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         offset = to_device_of(self._means, X) @ scaled
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             with single_blas():
-                return X @ scaled - offset
-        found = gram_times(kernel_of(self, X.shape[1]), X, to_device_of(self.X_fit_, X), scaled) - offset
+                found = X @ scaled - offset
+        else:
+            found = gram_times(kernel_of(self, X.shape[1]), X, to_device_of(self.X_fit_, X), scaled) - offset
         return found if is_foreign_array(X) else found.astype(X.dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> Any:
