@@ -9,7 +9,7 @@ from scipy import sparse
 
 from learnt.distances import DEVICE_CELLS, center_distances, center_errors, nearest_center
 from learnt.engine.arrays import is_numpy, namespace
-from learnt.engine.matrices import on_host
+from learnt.engine.matrices import dense, on_host
 from learnt.engine.rows.blocks import Block, add
 
 _LANES, _LANE_WORK = 64, 1 << 18  # of sparse rows: how many at most, and multiplications in each
@@ -56,10 +56,7 @@ def inertia_sum(block: Block, C: Any, origin: Any) -> tuple:
 
 
 def cluster_sums(block: Block, C: Any, origin: Any) -> tuple:
-    """The statistic of one Lloyd iteration: for each centre, over the rows nearest to it, Σ w (x − origin), Σ w, count.
-
-    Sparse rows are summed as they are, about 0.
-    """
+    """The statistic of a Lloyd iteration: for each centre, of the rows nearest to it, Σ w (x − origin), Σ w, count."""
     X, w = block.X, block.w
     n, k = X.shape[0], C.shape[0]
     if n * k > DEVICE_CELLS and n > 1 and not on_host(X):
@@ -71,10 +68,10 @@ def cluster_sums(block: Block, C: Any, origin: Any) -> tuple:
     if sparse.issparse(X) or (is_numpy(X) and n * k > 1 << 16):
         values = np.ones(n) if w is None else w
         members = sparse.csr_array((values, (labels, np.arange(n))), shape=(k, n))
-        sums = members @ X
-        sums = sums.toarray() if sparse.issparse(X) else sums - members.sum(axis=1)[:, None] * origin
+        mass = members.sum(axis=1)
+        sums = dense(members @ X) - mass[:, None] * origin
         counts = np.bincount(labels if w is None else labels[w > 0], minlength=k)
-        return np.asarray(sums, dtype=np.float64), members.sum(axis=1), counts.astype(np.float64)
+        return np.asarray(sums, dtype=np.float64), mass, counts.astype(np.float64)
     if is_numpy(X):
         members = (labels == np.arange(k, dtype=np.int32)[:, None]).astype(np.float64)
         counts = members.sum(axis=1) if w is None else members @ (w > 0)

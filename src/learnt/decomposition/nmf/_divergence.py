@@ -66,7 +66,7 @@ def _half_square(X: Any, W: np.ndarray, H: np.ndarray) -> float:
 
 def square_left(block: Block, W: np.ndarray, H: np.ndarray) -> tuple[float]:
     """‖X − W H‖² of a block of rows."""
-    rest = block.X - W[block.start : block.start + block.X.shape[0]] @ H
+    rest = np.asarray(block.X - W[block.start : block.start + block.X.shape[0]] @ H)
     return (float(np.vdot(rest, rest)),)
 
 

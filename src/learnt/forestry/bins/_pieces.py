@@ -9,6 +9,7 @@ import numpy as np
 
 from learnt.engine.arrays import is_dask
 from learnt.engine.cells import frame_matrix, is_frame
+from learnt.engine.matrices import dense
 from learnt.engine.rows import Block, Rows, Table, as_rows
 from learnt.engine.single import require_float32
 from learnt.forestry.bins._categories import (
@@ -53,7 +54,7 @@ class PieceCells:
 
     def _matrix(self, piece: Any) -> np.ndarray:
         if not is_frame(piece):
-            piece = np.asarray(piece)
+            piece = np.asarray(dense(piece))
             if piece.shape[1] != self._n_columns:
                 raise ValueError(
                     f"A piece of X has {piece.shape[1]} columns and {self.name} was given {self._n_columns}; "
@@ -147,7 +148,7 @@ def seen_values(
 
 
 def _as_it_is(piece: Any) -> Any:
-    return piece if is_frame(piece) else np.asarray(piece)
+    return piece if is_frame(piece) else np.asarray(dense(piece))
 
 
 def _values_of_piece(block: Block, places: list[int]) -> list[tuple[list[Any], np.ndarray]]:
