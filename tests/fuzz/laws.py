@@ -102,7 +102,7 @@ def broken(case: Case, ours: Outcome | None = None) -> list[str]:
     found += _foreign_warnings(ours, theirs)
     if ours.error is not None:
         return found + _of_error(case, ours.error, theirs)
-    if ours.seconds > max(_SLOWER * theirs.seconds, _AT_LEAST):
+    if theirs.error is None and ours.seconds > max(_SLOWER * theirs.seconds, _AT_LEAST):
         again = _fit(subject.ours(case.settings), table.laid, table)  # the first fit may have compiled
         if again.seconds > max(_SLOWER * theirs.seconds, _AT_LEAST):
             found.append(f"took {again.seconds:.1f} s, scikit-learn's {theirs.seconds:.3f} s")

@@ -19,7 +19,7 @@ from learnt.engine.rows.blocks import Block
 from learnt.engine.validation import check_predict
 
 _SMALL = 1 << 17  # cells below which a plain product is quicker than blocks on the pool
-_HUGE, _LARGEST_POWER = 1e100, 304  # cells that are looked at, and the power of ten that sums of squares may reach
+_HUGE, _LARGEST_POWER = 1e100, 290  # cells that are looked at, and the power of ten that sums of squares may reach
 _ROUNDING = 1e-13  # a gap, relative to the objective, that is rounding in float64
 
 

@@ -132,3 +132,19 @@ def test_a_penalty_beyond_all_loss_leaves_a_column_out():
     model = QuantileRegressor(quantile=0.5, alpha=0.01).fit(X * 1e-150, y)
     np.testing.assert_array_equal(model.coef_, 0.0)
     assert np.mean(y <= model.intercept_) == pytest.approx(0.5, abs=1 / 80)
+
+
+def test_columns_that_nearly_depend_on_each_other():
+    """Two time stamps without an intercept: their difference counts, which is a hundred-millionth of them."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 2)) + 1e8
+    y = 0.5 * (X[:, 0] - X[:, 1]) + 0.3 * rng.normal(size=150)
+    params = {"alpha": 0.01, "fit_intercept": False}
+    model, peer = (make(**params).fit(X, y) for make in (QuantileRegressor, peers.QuantileRegressor))
+
+    def objective(coef):
+        return 0.5 * np.abs(y - X @ coef).mean() + 0.01 * np.abs(coef).sum()
+
+    assert objective(model.coef_) <= objective(peer.coef_) * (1 + 1e-6)
+    wide = QuantileRegressor(alpha=0.01).fit(rng.normal(size=(30, 60)), rng.normal(size=30))
+    assert wide.gap_ < 1e-9

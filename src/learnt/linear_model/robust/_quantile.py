@@ -21,6 +21,8 @@ from learnt.linear_model._schema import LINE, one_intercept_a_target
 from learnt.linear_model.robust._quantile_solver import Optimum, minimise, pinball
 
 _LARGEST_CELLS = 1 << 26  # cells of a sparse table made dense
+_FEW_CELLS = 1 << 18  # of a table of which both methods may be tried
+_UNCERTAIN = 1e-6  # the gap, as a share of the objective, from which the other method is tried too
 _MOST_COLUMNS = 1500  # beyond, a simplex method with a sparse matrix is quicker
 
 
@@ -90,6 +92,11 @@ class QuantileRegressor(LinearPredictor, RegressorMixin, Estimator):
         small = X.shape[1] <= _MOST_COLUMNS and X.shape[0] * X.shape[1] <= _LARGEST_CELLS
         if self.solver == "highs" and self.solver_options is None and small:
             coef, intercept, found = self._interior(X, y, w)
+            if found.gap > _UNCERTAIN * found.objective and X.shape[0] * X.shape[1] <= _FEW_CELLS:
+                # Columns that nearly depend on each other: the simplex method keeps more of their digits.
+                other = self._simplex(X, y, w)
+                if other[2].objective < self._objective(X, y, w, coef, intercept):
+                    coef, intercept, found = other
         else:
             coef, intercept, found = self._simplex(X, y, w)
         self.coef_ = coef.astype(dtype)
@@ -189,6 +196,10 @@ class QuantileRegressor(LinearPredictor, RegressorMixin, Estimator):
         solution = np.zeros(A.shape[1]) if found.x is None else found.x
         coef = solution[:d] - solution[d : 2 * d]
         intercept = float(solution[2 * d] - solution[2 * d + 1]) if self.fit_intercept else 0.0
-        error = y - (X @ coef + intercept)
-        value = pinball(error, w * self.quantile, w * (1 - self.quantile)) + self.alpha * float(np.abs(coef).sum())
+        value = self._objective(X, y, w, coef, intercept)
         return coef, intercept, Optimum(coef, value, float("nan"), int(found.nit))
+
+    def _objective(self, X: Any, y: np.ndarray, w: np.ndarray, coef: np.ndarray, intercept: float) -> float:
+        error = y - (X @ coef + intercept)
+        loss = pinball(error, w * self.quantile, w * (1 - self.quantile))
+        return loss + float(self.alpha) * float(np.abs(coef).sum())

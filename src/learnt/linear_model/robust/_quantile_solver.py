@@ -101,8 +101,18 @@ def minimise(Z: np.ndarray, y: np.ndarray, up: np.ndarray, down: np.ndarray, pen
     theta = 1.0 / (lam / z + nu / t)
     value = float(np.where(e > 0, top * e, -low * e).sum())
     v, value, met = _vertex(Z, y_all, top, low, bent, theta, v, value, times)
-    # Σ y a of the feasible a is a lower bound of the minimum.
-    return Optimum(v, value, max(value - float(y_all @ (z - low)), 0.0), n_iter, met)
+    # Σ y a of a feasible a is a lower bound of the minimum; rounding leaves Zᵀa at not quite 0, which counts as much as
+    # coefficients can be large.
+    a = z - low
+    off = float(np.abs(transposed(a)).max(initial=0.0)) * _largest_coefficients(Z, y)
+    return Optimum(v, value, max(value - float(y_all @ a), 0.0) + off, n_iter, met)
+
+
+def _largest_coefficients(Z: np.ndarray, y: np.ndarray) -> float:
+    """A bound of the coefficients that can be of use, from the least singular value of Z as far as it is known."""
+    values = np.linalg.eigvalsh(Z.T @ Z if Z.shape[0] >= Z.shape[1] else Z @ Z.T)
+    least = max(float(values[0]), float(np.finfo(float).eps * values[-1]), np.finfo(float).tiny)
+    return 2.0 * float(np.linalg.norm(y)) / float(np.sqrt(least)) if values[-1] > 0 else 0.0
 
 
 def _direction(
