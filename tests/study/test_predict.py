@@ -6,7 +6,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 from learnt.cli._run import run
-from learnt.ensemble import VotingRegressor
+from learnt.ensemble import RandomForestRegressor, VotingRegressor
 from learnt.linear_model import Ridge
 from learnt.persistence import save
 from learnt.preprocessing import TableEncoder
@@ -104,3 +104,45 @@ def test_a_table_without_names_is_taken_in_order_with_its_target_or_without(tmp_
         assert found["prediction"].to_numpy() == pytest.approx(want)
     with pytest.raises(StudyError, match=r"has 1 columns; .* 3 or 2 \(without column_1\)"):
         predict_table(tmp_path / "model.learnt", rows.select("column_1"), header=False)
+
+
+def test_text_that_a_spreadsheet_would_run_is_counted_and_written_as_it_is(tmp_path, capfd, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save(make_pipeline(TableEncoder(), Ridge()).fit(LEARNT, TARGET), "model.learnt")
+    towns = ["=HYPERLINK(A1)", "-5.5", "Rome", "@SUM(A1)"]
+    new(town=towns).write_csv("new.csv")
+    for where in ([], ["--out", "found.csv"]):
+        assert run(["predict", "model.learnt", "new.csv", "--join", *where]) == 0
+        out, err = capfd.readouterr()
+        assert err.startswith('learnt: 2 cells begin as a formula does, the first in the column "town"')
+        assert err.count("\n") == 1
+        written = pl.read_csv("found.csv" if where else out.encode())
+        assert written["town"].to_list() == towns
+    assert run(["predict", "model.learnt", "new.csv", "--join", "--out", "found.parquet"]) == 0
+    assert run(["predict", "model.learnt", "new.csv"]) == 0  # numbers alone
+    assert capfd.readouterr().err == ""
+
+
+def test_what_the_model_refuses_is_said_in_its_own_sentence(tmp_path, capfd, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X = RNG.normal(size=(20, 4))
+    save(Ridge().fit(X, X[:, 0]), "of_numbers.learnt")
+    save(Ridge(), "unfitted.learnt")
+    forest = RandomForestRegressor(3, random_state=0).fit(X[:, :1], X[:, 0])
+    save(forest, "single.learnt")
+    LEARNT.write_csv("words.csv")
+    pl.DataFrame({"x": [1e308, 1.0]}).write_csv("large.csv")
+    (tmp_path / "loop.csv").symlink_to("loop.csv")
+    for model, table, said in (
+        ("of_numbers", "words.csv", "could not convert string to float: column 'day'"),
+        ("unfitted", "words.csv", "is not fitted yet"),
+        ("single", "large.csv", "1e+308 at row 0, column 0"),
+        ("single", "loop.csv", "loop.csv"),
+    ):
+        for command in (["predict"], ["evaluate", "--target", "town" if table == "words.csv" else "x"]):
+            assert run([*command, f"{model}.learnt", table]) == 2
+            err = capfd.readouterr().err
+            assert "unforeseen" not in err
+            assert err.count("\n") == 1
+            if command == ["predict"]:
+                assert said in err

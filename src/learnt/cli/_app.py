@@ -115,6 +115,12 @@ def _study(asked: Namespace) -> int:
 # --- the others ---
 
 
+_PREDICT = """\
+CSV holds every cell as it is. Text that begins with =, +, - or @ is a formula
+to a spreadsheet, which may come from whoever wrote the table: it is counted
+on standard error; import such columns as text, or write Parquet."""
+
+
 def _predict_options(parser: Parser) -> None:
     _model(parser)
     parser.add_argument("table", help="A table with the same columns.")
@@ -222,7 +228,11 @@ COMMANDS = {
         "Go from a table to a judged model and a report.", _STUDY, "[options] [table]", _study_options, _study
     ),
     "predict": Command(
-        "Predict the rows of a table with a saved model.", "", "[options] model table", _predict_options, _predict
+        "Predict the rows of a table with a saved model.",
+        _PREDICT,
+        "[options] model table",
+        _predict_options,
+        _predict,
     ),
     "evaluate": Command(
         "Judge a saved model on other rows, or open a sealed test set.",

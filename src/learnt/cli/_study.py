@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from learnt.cli._errors import Interrupted, tell
 from learnt.cli._started import STARTED
 from learnt.engine import progress
 from learnt.study import Study, StudyError, example_path, parse_budget, parse_cost, study
+from learnt.study._counting import counted
 
+_FORMULA, _NUMBER = r"^[=+\-@\t\r]", r"^[+-]?[0-9.,eE+-]+$"
 NOTHING_BEAT_THE_CONSTANT = 3
 
 
@@ -92,12 +95,27 @@ def run_predict(
     if join:
         clash = [c for c in predicted.columns if c in rows.columns]
         predicted = rows.hstack(predicted.rename({c: f"{c} (predicted)" for c in clash}))
+    if out is None or Path(out).suffix.lower() == ".csv":
+        _say_what_spreadsheets_run(predicted)
     if out is None:
         sys.stdout.write(predicted.write_csv())
         return 0
     _write(predicted, Path(out))
     print(out)
     return 0
+
+
+def _say_what_spreadsheets_run(rows: pl.DataFrame) -> None:
+    """One line on text that a spreadsheet takes for a formula; a quote put before it would make it another label."""
+    text = rows.select(pl.col(pl.String, pl.Categorical, pl.Enum).cast(pl.String))
+    cells = {column.name: int((column.str.contains(_FORMULA) & ~column.str.contains(_NUMBER)).sum()) for column in text}
+    found = {name: cells.get(name, 0) + bool(re.match(_FORMULA, name)) for name in rows.columns}
+    if total := sum(found.values()):
+        first = next(name for name, n in found.items() if n)
+        tell(
+            f'{counted(total, "cell begins", "cells begin")} as a formula does, the first in the column "{first}", and '
+            "a spreadsheet would run it; nothing was changed, so import such columns as text, or write Parquet."
+        )
 
 
 def _write(rows: pl.DataFrame, path: Path) -> None:

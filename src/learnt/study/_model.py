@@ -91,7 +91,10 @@ class SavedModel:
 
     def output(self, X: Any) -> np.ndarray:
         """Probabilities over all classes, or numbers, for rows from `columns_of`."""
-        return output_of(self.fitted, X, self.classes)
+        try:
+            return output_of(self.fitted, X, self.classes)
+        except ValueError as error:  # what a model says of rows it cannot take, or that it was never fitted
+            raise StudyError(" ".join(str(error).split())) from error
 
     def decided(self, output: np.ndarray) -> pl.DataFrame:
         """The decision and the probabilities, or the amount and its interval."""

@@ -6,6 +6,7 @@ import csv
 import gzip
 import hashlib
 import io
+import os
 from pathlib import Path
 from typing import Any
 
@@ -253,7 +254,7 @@ def open_table(table: Any, header: bool | None = None) -> tuple[pl.DataFrame, st
     if table is None:
         table, example = example_path(), True
     else:
-        example = isinstance(table, str | Path) and Path(table).resolve() == example_path().resolve()
+        example = isinstance(table, str | Path) and os.path.realpath(table) == os.path.realpath(example_path())
     if isinstance(table, str | Path):
         path = Path(table)
         frame = read_table(path, header)
