@@ -170,6 +170,17 @@ def test_sparse_dense_and_single_precision_agree():
         np.testing.assert_allclose(thin.coef_, LinearSVC(**params).fit(X[:, :300].toarray(), y).coef_, atol=1e-4)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_passes_go_on_where_equations_lose_their_digits(loss):
+    """Rows of lengths from 1 to 10⁵ and weights from 1 to 10⁵: Newton's equations end with a gap of some percent."""
+    rng = np.random.default_rng(139)
+    X = rng.normal(size=(6, 10))
+    X[2] *= 1e5
+    y, w = np.arange(6) % 2, np.array([2e5, 1.0, 2.0, 2e5, 1e-8, 1.0])
+    ours = LinearSVC(loss=loss, C=100.0, fit_intercept=False).fit(X, y, w)
+    assert ours.dual_gap_ <= 1e-8
+
+
 def test_single_precision_rows_have_coefficients_in_double():
     """Where they are far from 0, those of single precision would lose the minimum again."""
     X = np.random.default_rng(7).normal(size=(80, 3)).astype(np.float32)

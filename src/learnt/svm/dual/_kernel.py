@@ -35,6 +35,7 @@ _DENSE_CELLS = 1 << 22  # 32 MB
 _FEW = 2  # rows that are sooner subtracted from all support vectors than multiplied with them
 _MANY = 10**10  # kernels from a function, after which a sentence says what may be ahead
 _CELLS = 1 << 21  # of a block of new rows against the support vectors
+_FAR = 100.0  # times what a column spreads over
 _ERROR = 1e-10  # of a Gaussian, relative: far below what is left of the conditions of optimality
 
 
@@ -56,11 +57,14 @@ class Kernel(NamedTuple):
         """A point that rows may be measured from: the one nearest to 0 in their box, so that none grows.
 
         Where coefficients sum to 0, the function of the linear kernel is the same from any point but for its intercept,
-        and rows that are far from 0 and near one another keep their digits.
+        and rows that are much further from 0 than from one another keep their digits.
         """
         if self.name != "linear" or not self.balanced or route(Z) is not Route.DENSE:
             return np.zeros(Z.shape[1])
-        return np.clip(0.0, Z.min(axis=0), Z.max(axis=0))
+        low, high = Z.min(axis=0), Z.max(axis=0)
+        nearest = np.clip(0.0, low, high)
+        with np.errstate(over="ignore"):
+            return np.where(np.abs(nearest) > _FAR * (high - low), nearest, 0.0)
 
     def of_products(self, P: np.ndarray) -> np.ndarray:
         """k(x, z) from x·z, of a kernel that depends on nothing else; may write into P."""
