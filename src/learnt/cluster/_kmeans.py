@@ -168,9 +168,9 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
             self.labels_ = as_rows(given, cells=cells).map(label_finite, C, C.mean(axis=0))
             return
         rows = take_rows(given, absent_rows(present, n))
-        cells = to_numpy(dense(frame_matrix(rows, type(self).__name__) if is_frame(rows) else rows))
-        finite = np.isfinite(cells.astype(np.float64, copy=False)).all(axis=1)
-        labels = np.full(len(cells), -1)
+        numbers = to_numpy(dense(frame_matrix(rows, type(self).__name__) if is_frame(rows) else rows))
+        finite = np.isfinite(numbers.astype(np.float64, copy=False)).all(axis=1)
+        labels = np.full(len(numbers), -1)
         if finite.any():
             labels[finite] = to_numpy(self.predict(take_rows(rows, finite)))
         self.labels_ = like(scatter_rows(to_numpy(self.labels_), present, n, labels), self.labels_)

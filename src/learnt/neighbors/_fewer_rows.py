@@ -72,8 +72,8 @@ def _in_their_span(points: np.ndarray) -> np.ndarray:
     centred -= centred.mean(axis=0)
     size = float(np.abs(centred).max(initial=0.0))
     centred /= size if size > 0 else 1.0
-    _, size, axes = np.linalg.svd(centred, full_matrices=False)
-    rank = int(np.sum(size > size[0] * rounding(points.shape[1])))
+    _, lengths, axes = np.linalg.svd(centred, full_matrices=False)
+    rank = int(np.sum(lengths > lengths[0] * rounding(points.shape[1])))
     return centred if rank == points.shape[1] else centred @ axes[:rank].T
 
 

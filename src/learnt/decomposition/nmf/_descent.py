@@ -218,7 +218,8 @@ def row_updates(
 
 def _updated(A: np.ndarray, gram: np.ndarray, cross: np.ndarray, order: np.ndarray, sweeps: int) -> np.ndarray:
     """Update the rows of A, by all threads; their violation, and the decrease."""
-    return sum(for_blocks(partial(_updated_part, A, gram, cross, order, sweeps), len(A), grain=_GRAIN))
+    parts = for_blocks(partial(_updated_part, A, gram, cross, order, sweeps), len(A), grain=_GRAIN)
+    return np.sum(parts, axis=0)
 
 
 def _updated_part(

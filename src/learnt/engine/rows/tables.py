@@ -116,8 +116,9 @@ class Table:
             return Table(self._file, names, self.n_rows, single=single, chosen=self._chosen)
         places = np.array([self.columns.index(name) for name in names], dtype=np.intp)
         steps = (*self._steps, Step(_columns, (places,)))
-        known = {"source": self._source, "steps": steps, "chosen": self._chosen}
-        return Table(self._file, names, self.n_rows, single=single, **known)
+        return Table(
+            self._file, names, self.n_rows, single=single, source=self._source, steps=steps, chosen=self._chosen
+        )
 
     def then(self, function: Callable[..., Any], state: tuple, columns: Sequence[str]) -> Table:
         """The table of what `function(block, *state)` gives for every block: one row a row, under these names."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from email.message import Message
-from typing import BinaryIO
+from io import BufferedIOBase
 
 from learnt.study.serving._service import Answer, refusal
 
@@ -17,7 +17,7 @@ MOST_LINES = 100
 _FIELD = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[^\x00-\x08\x0a-\x1f\x7f]*")
 
 
-def read_head(source: BinaryIO) -> bytes:
+def read_head(source: BufferedIOBase) -> bytes:
     """The lines below the first one, to the empty line; a head that is too long is left for the parser to refuse."""
     lines = [b"\0"]
     while len(lines) <= MOST_LINES + 1 and len(lines[-1]) <= LONGEST_LINE and lines[-1] not in (b"\r\n", b"\n", b""):

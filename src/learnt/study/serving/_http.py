@@ -183,7 +183,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Read and write by the deadline; head and body of an answer go out together."""
         super().setup()
         self.link = Link(self.connection)
-        self.rfile, self.wfile = io.BufferedReader(self.link), io.BufferedWriter(self.link)
+        self.requests = io.BufferedReader(self.link)
+        self.rfile, self.wfile = self.requests, io.BufferedWriter(self.link)
 
     def handle_one_request(self) -> None:
         """Wait for a request, then take it whole by one deadline."""
@@ -192,7 +193,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.request_version, self.close_connection = self.protocol_version, True
         self.link.until(patience)
         try:
-            waiting = self.rfile.peek(1)
+            waiting = self.requests.peek(1)
         except TooSlow:
             return
         if waiting:

@@ -85,7 +85,7 @@ def solve_pairs(K: Entries, pairs: Pairs, tol: float, max_iter: int) -> Found:
     stoppable(lambda: for_blocks(block, count, grain=grain), stop, long=total * most > _BRIEF)
     for p in np.flatnonzero(~found.converged):
         if max_iter < 0 or found.steps[p] < max_iter:
-            _go_on(K, pairs, found, p, tol, max_iter)
+            _go_on(K, pairs, found, int(p), tol, max_iter)
     return found
 
 
