@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_memory
 
 from learnt.cluster.agglomerative._linkage import EUCLIDEAN, free_tree, graph_tree
 from learnt.cluster.agglomerative._tree import Tree, cut, roots
-from learnt.distances import check_metric
+from learnt.distances import METRIC_NAMES
 from learnt.engine.estimator import Estimator, Trial, Warm
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.schema import FEATURES, Schema, count, integers, real
@@ -48,7 +48,8 @@ class Agglomeration(Estimator):
         check_choice(self, "linkage", ("ward", "complete", "average", "single"))
         check_choice(self, "compute_full_tree", ("auto", True, False))
         check_flag(self, "compute_distances")
-        check_metric(type(self).__name__, self.metric)
+        if not callable(self.metric):
+            check_choice(self, "metric", METRIC_NAMES)
         if (self.n_clusters is None) == (self.distance_threshold is None):
             raise ParameterError(
                 "Exactly one of n_clusters and distance_threshold has to be set, and the other needs to be None."
