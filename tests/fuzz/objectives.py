@@ -83,10 +83,10 @@ def pinball(model: Any, table: Any) -> float:
 
 
 def _norm_in_feature_space(model: Any) -> float:
-    """aᵀKa of a machine whose kernel is "linear" or "rbf" with a number for gamma."""
+    """aᵀKa of a machine whose kernel is "linear" or "rbf" with a number for gamma; Σa is 0."""
     Z, a = np.asarray(model.support_vectors_, dtype=np.float64), np.asarray(model.dual_coef_, dtype=np.float64).ravel()
-    if model.kernel == "linear":
-        return float(((a @ Z) ** 2).sum())
+    if model.kernel == "linear" and len(Z):
+        return float(((a @ (Z - Z[0])) ** 2).sum())
     gap = ((Z[:, None, :] - Z[None, :, :]) ** 2).sum(axis=2)
     return float(a @ np.exp(-model.gamma * gap) @ a)
 
@@ -102,6 +102,17 @@ def machine_of_numbers(model: Any, table: Any) -> float:
     X, y, w = rows_that_count(table)
     beyond = np.maximum(0.0, np.abs(_error(model, X, y)) - model.epsilon)
     return float(0.5 * _norm_in_feature_space(model) + model.C * (w @ beyond))
+
+
+def nu_machine_of_numbers(model: Any, table: Any) -> float:
+    """½‖f‖² + C (ν Σw ε + Σ w max(0, |y − f| − ε)) at the best ε, beyond which are errors of weight ν Σw."""
+    X, y, w = rows_that_count(table)
+    e = np.abs(_error(model, X, y))
+    order = np.argsort(-e)
+    last = np.searchsorted(np.cumsum(w[order]), model.nu * w.sum())
+    epsilon = e[order][last] if last < len(e) else 0.0
+    beyond = model.nu * w.sum() * epsilon + w @ np.maximum(0.0, e - epsilon)
+    return float(0.5 * _norm_in_feature_space(model) + model.C * beyond)
 
 
 def _line_and_constant(model: Any) -> float:

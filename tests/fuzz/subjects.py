@@ -13,7 +13,7 @@ from typing import Any
 
 import objectives as o
 
-_NO_LIMIT = ("SVC", "SVR", "NuSVC", "OneClassSVM")  # scikit-learn's may not end on badly scaled tables
+_NO_LIMIT = ("SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM")  # scikit-learn's may not end on badly scaled tables
 
 
 @dataclass(frozen=True)
@@ -149,6 +149,15 @@ SUBJECTS = [
         sparse=True,
         unique=False,
         may_refuse=("specified nu is infeasible",),
+    ),
+    Subject(
+        "svm",
+        "NuSVR",
+        "numbers",
+        {"C": (0.1, 10.0), "kernel": ("linear", "rbf"), "gamma": (0.5,), "tol": (1e-5,), "nu": (0.1, 0.5, 0.9)},
+        o.nu_machine_of_numbers,
+        sparse=True,
+        unique=False,
     ),
     Subject("svm", "OneClassSVM", settings={"nu": (0.2, 0.5), "gamma": (0.5,)}, sparse=True, unique=False),
     Subject("kernel_ridge", "KernelRidge", "numbers", {"alpha": (0.1, 1.0), "kernel": ("linear", "rbf")}, sparse=True),

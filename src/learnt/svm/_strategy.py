@@ -27,7 +27,7 @@ _SEED = 20011
 # The largest matrix for Newton's method when passes fail, and how little the kink is smoothed then
 _LARGE, _NARROW = 5000, 0.1
 _WIDTH = 2.0  # how far from its kink a loss is smoothed at first, in sizes of the larger targets
-_PASSES = 1 << 30  # cells read at most in passes after Newton's method has failed
+_RESCUE, _CELLS = 1000, 1 << 30  # passes at most after Newton's method has failed, and the cells that they read
 _FACTOR = 1e-7  # relative: what rounding in the factor of the rows' products may cost
 
 
@@ -59,7 +59,7 @@ def with_passes(design: Design, loss: Loss, found: Outcome, settings: dict[str, 
 
     Both bound the minimum: the better coefficients are kept, and the better bound.
     """
-    left = min(settings["max_iter"] - found.n_iter, _PASSES // max(design.n * design.D, 1))
+    left = min(settings["max_iter"] - found.n_iter, _RESCUE, _CELLS // max(design.n * design.D, 1))
     if found.converged or left <= 0:
         return found
     other = descend(design, loss, np.zeros(design.n), **{**settings, "max_iter": left})
