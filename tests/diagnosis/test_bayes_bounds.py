@@ -64,9 +64,46 @@ def test_groups_are_one_for_each_row():
         (np.zeros((3, 1)), np.zeros(2), "X has 3 rows and y has 2"),
         (np.array([[0.0], [np.nan]]), np.zeros(2), "row 1"),
         (np.zeros((1, 1)), np.zeros(1), "two are needed"),
+        (np.zeros((3, 0)), np.zeros(3), r"X has the shape \(3, 0\)"),
+        (np.array([["a"], ["b"]]), np.zeros(2), "not real numbers"),
+        (np.zeros((2, 1)) + 1j, np.zeros(2), "not real numbers"),
+        (np.zeros((3, 1)), None, "y is"),
+        (np.zeros((3, 1)), np.zeros((3, 2)), "1d array"),
+        (np.zeros((3, 1)), np.array([0.0, np.nan, 1.0]), "NaN"),
     ],
 )
 def test_bad_input_gets_one_sentence(X, y, said):
     with pytest.raises(ValueError, match=said) as caught:
         bayes_error_bounds(X, y)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("choices", "said"),
+    [
+        ({"max_rows": 0}, "max_rows must be a whole number of at least 2"),
+        ({"max_rows": 9.5}, "max_rows"),
+        ({"level": 1.0}, "level must be a number between 0 and 1"),
+        ({"level": np.nan}, "level"),
+    ],
+)
+def test_bad_choices_get_one_sentence(choices, said):
+    X = np.arange(20.0)[:, None]
+    for bounds in (bayes_error_bounds, noise_bounds):
+        with pytest.raises(ValueError, match=said):
+            bounds(X, np.arange(20) % 2, **choices)
+
+
+@pytest.mark.parametrize("power", [-1000, -500, 500, 1000])
+def test_bounds_have_no_unit(power):
+    """Times a power of two nothing is rounded, so that the bounds are the same bits."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = (X[:, 0] + 0.3 * rng.normal(size=80)) > 0
+    assert bayes_error_bounds(np.ldexp(X, power), y) == bayes_error_bounds(X, y)
+    assert noise_bounds(np.ldexp(X, power), X[:, 0]) == pytest.approx(noise_bounds(X, X[:, 0]), rel=1e-12)
+
+
+def test_targets_whose_squares_are_infinite_are_refused():
+    with pytest.raises(ValueError, match=r"y has values up to 1e\+200, whose squares are infinite"):
+        noise_bounds(np.arange(9.0)[:, None], np.full(9, 1e200))

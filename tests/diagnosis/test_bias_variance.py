@@ -9,6 +9,7 @@ from learnt.diagnosis import bias_variance
 from learnt.diagnosis._bias_variance import label_parts, number_parts
 from learnt.linear_model import Ridge
 from learnt.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from learnt.preprocessing import StandardScaler
 
 GRID = np.linspace(0, 1, 200)[:, None]
 WAVE = np.sin(6 * GRID[:, 0])
@@ -124,8 +125,20 @@ def test_the_picture_has_a_column_for_each_value():
         ({"test_share": 0.0}, "leaves no rows"),
         ({"vary": {}}, "one parameter"),
         ({"truth": np.zeros(3)}, "one true value for each row"),
+        ({"truth": np.full(len(WAVE), np.nan)}, "not finite numbers"),
+        ({"truth": np.full(len(WAVE), "a")}, "not finite numbers"),
+        ({"n_sets": 2.5}, "at least 2 training sets"),
+        ({"test_share": np.nan}, "test_share must be a number"),
+        ({"test_share": "half"}, "test_share must be a number"),
+        ({"draw": 5}, "draw must be a function"),
+        ({"draw": lambda rng: None}, "draw must give a training set as X and y; it gave NoneType"),
     ],
 )
 def test_bad_arguments_are_refused_in_a_sentence(arguments, sentence):
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises((ValueError, TypeError), match=sentence):
         bias_variance(KNeighborsRegressor(), GRID, WAVE, **arguments)
+
+
+def test_a_model_that_does_not_predict_is_refused():
+    with pytest.raises(TypeError, match=r"needs a model that predicts; got StandardScaler\(\)"):
+        bias_variance(StandardScaler(), GRID, WAVE)

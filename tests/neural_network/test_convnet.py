@@ -312,6 +312,7 @@ def test_the_table_is_shown_before_training():
 
 
 X0, Y0 = np.zeros((8, 6, 6)), np.arange(8) % 2
+NOISE = np.random.default_rng(0).normal(size=(8, 6, 6)) / 5
 BAD = {
     "no layers": (lambda: small(layers=[]).fit(X0, Y0), "list of layers is empty"),
     "sizes": (lambda: small(layers=[MaxPool(2)] * 4).fit(X0, Y0), "maxpool3 does not fit its image of 1×1×1"),
@@ -319,6 +320,14 @@ BAD = {
     "two sizes": (
         lambda: small().fit([np.zeros((6, 6)), np.zeros((6, 7))], [0, 1]),
         "two sizes, 6×6 at 0 and 6×7 at 1",
+    ),
+    "ragged": (
+        lambda: small().fit([[[1, 2], [3]], [[1, 2], [3, 4]]], [0, 1]),
+        "Image 0 of X has lines of unequal length",
+    ),
+    "huge later": (
+        lambda: ConvNetClassifier(max_iter=1, random_state=0).fit(NOISE, Y0).predict(1e308 * NOISE),
+        r"pixels up to \d.\d+e.30\d, and sums of ConvNetClassifier overflow",
     ),
     "one class": (lambda: small().fit(X0, np.zeros(8, int)), "one class, 0, and"),
     "NaN": (lambda: small().fit(np.full((8, 6, 6), np.nan), Y0), "NaN"),

@@ -121,6 +121,9 @@ def test_text_that_a_spreadsheet_would_run_is_counted_and_written_as_it_is(tmp_p
     assert run(["predict", "model.learnt", "new.csv", "--join", "--out", "found.parquet"]) == 0
     assert run(["predict", "model.learnt", "new.csv"]) == 0  # numbers alone
     assert capfd.readouterr().err == ""
+    (tmp_path / "folder.csv").mkdir()
+    assert run(["predict", "model.learnt", "new.csv", "--out", "folder.csv"]) == 2
+    assert capfd.readouterr().err.startswith("learnt: folder.csv cannot be written: ")
 
 
 def test_what_the_model_refuses_is_said_in_its_own_sentence(tmp_path, capfd, monkeypatch):

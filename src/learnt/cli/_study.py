@@ -16,6 +16,7 @@ from learnt.cli._started import STARTED
 from learnt.engine import progress
 from learnt.study import Study, StudyError, example_path, parse_budget, parse_cost, study
 from learnt.study._counting import counted
+from learnt.study._errors import one_line
 
 _FORMULA, _NUMBER = r"^[=+\-@\t\r]", r"^[+-]?[0-9.,eE+-]+$"
 NOTHING_BEAT_THE_CONSTANT = 3
@@ -95,13 +96,13 @@ def run_predict(
     if join:
         clash = [c for c in predicted.columns if c in rows.columns]
         predicted = rows.hstack(predicted.rename({c: f"{c} (predicted)" for c in clash}))
-    if out is None or Path(out).suffix.lower() == ".csv":
-        _say_what_spreadsheets_run(predicted)
     if out is None:
         sys.stdout.write(predicted.write_csv())
-        return 0
-    _write(predicted, Path(out))
-    print(out)
+    else:
+        _write(predicted, Path(out))
+        print(out)
+    if out is None or Path(out).suffix.lower() == ".csv":
+        _say_what_spreadsheets_run(predicted)
     return 0
 
 
@@ -126,4 +127,7 @@ def _write(rows: pl.DataFrame, path: Path) -> None:
         raise StudyError(f"{path} cannot be written: its ending must be .csv, .parquet, .arrow or .feather.")
     if not path.parent.is_dir():
         raise StudyError(f"The folder {path.parent} does not exist; create it first.")
-    write(path)
+    try:
+        write(path)
+    except OSError as error:
+        raise StudyError(f"{path} cannot be written: {one_line(error)}; name another file.") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,10 @@ from learnt.diagnosis._intervals import Interval, bootstrap_interval, wilson_int
 from learnt.distances import Search
 from learnt.engine.arrays import to_numpy
 from learnt.engine.random import generator
+from learnt.engine.targets import check_array_target
 
+_SQUARE_FITS = 400  # binary digits before or after the point up to which sums of squares stay numbers
+_LARGEST = 1e150  # of targets
 _BRUTE_ROWS = 5000  # up to which all distances are computed
 
 
@@ -131,6 +135,7 @@ def bayes_error_bounds(X, y, *, max_rows: int = 5000, level: float = 0.95, rando
     >>> bool(bounds.low < 0.25 < bounds.high), bool(0.3 < bounds.nearest_neighbor_error < 0.37)
     (True, True)
     """
+    _check_choices(max_rows, level)
     X, y = _drawn(X, y, max_rows, random_state)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
@@ -176,7 +181,13 @@ def noise_bounds(
     >>> bool(bounds.low < 0.09 < bounds.high), bool(abs(bounds.upper - 0.09) < 0.015)
     (True, True)
     """
+    _check_choices(max_rows, level)
     X, y = _checked(X, y)
+    y = check_array_target(y, "numbers", X, "noise_bounds")
+    if np.abs(y).max() > _LARGEST:
+        raise ValueError(
+            f"y has values up to {np.abs(y).max():.3g}, whose squares are infinite; give it in other units."
+        )
     groups = None if groups is None else np.asarray(groups)
     if groups is not None and len(groups) != len(y):
         raise ValueError(f"groups has {len(groups)} entries and X has {len(y)} rows; give one label for each row.")
@@ -223,6 +234,7 @@ def _neighbors(X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _drawn(X, y, max_rows: int, random_state) -> tuple[np.ndarray, np.ndarray]:
     X, y = _checked(X, y)
+    y = check_array_target(y, "label", X, "bayes_error_bounds")
     rows = drawn_rows(len(X), max_rows, random_state)
     return X[rows], y[rows]
 
@@ -232,8 +244,9 @@ def drawn_rows(n: int, max_rows: int, random_state) -> np.ndarray:
 
 
 def _checked(X, y) -> tuple[np.ndarray, np.ndarray]:
-    X, y = np.asarray(to_numpy(X), dtype=np.float64), np.asarray(to_numpy(y))
-    X = X[:, None] if X.ndim == 1 else X
+    X, y = as_numbers(X), np.asarray(to_numpy(y))
+    if y.ndim == 0:  # None, or one value
+        raise ValueError(f"y is {y.item()!r}; give one target for each row of X.")
     if len(X) != len(y):
         raise ValueError(f"X has {len(X)} rows and y has {len(y)}; they must describe the same rows.")
     if not np.all(np.isfinite(X)):
@@ -241,4 +254,32 @@ def _checked(X, y) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"X has a missing or infinite cell in row {row}; encode it first, e.g. with TableEncoder.")
     if len(X) < 2:
         raise ValueError(f"X has {len(X)} rows; two are needed for one to be the neighbour of the other.")
-    return X, y
+    return _in_units_that_square(X), y
+
+
+def as_numbers(X) -> np.ndarray:
+    """A table of float64; a vector is one column."""
+    array = np.asarray(to_numpy(X))
+    try:
+        if array.dtype.kind == "c":
+            raise TypeError
+        array = array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("X holds cells that are not real numbers; encode it first, e.g. with TableEncoder.") from None
+    array = array[:, None] if array.ndim == 1 else array
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise ValueError(f"X has the shape {array.shape}; give a table with one column at least.")
+    return array
+
+
+def _in_units_that_square(X: np.ndarray) -> np.ndarray:
+    """X times a power of two where squares of its numbers would be infinite or 0; neighbours stay neighbours."""
+    power = int(np.frexp(np.abs(X).max(initial=0.0))[1])
+    return np.ldexp(X, -power) if abs(power) > _SQUARE_FITS else X
+
+
+def _check_choices(max_rows: int, level: float) -> None:
+    if not isinstance(max_rows, Integral) or max_rows < 2:
+        raise ValueError(f"max_rows must be a whole number of at least 2; got {max_rows!r}.")
+    if not (isinstance(level, Real) and 0 < level < 1):
+        raise ValueError(f"level must be a number between 0 and 1, such as 0.95; got {level!r}.")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from learnt.diagnosis._bayes import bayes_error_bounds, noise_bounds
+from learnt.diagnosis._bayes import as_numbers, bayes_error_bounds, noise_bounds
 from learnt.drawing.svg import ACCENT, GRID, INK, MUTED, SECOND, Chart, hint, number, picture, tag, text, ticks
 from learnt.engine.random import generator
 
@@ -99,13 +101,21 @@ def bias_variance(
     n = len(y)
     if X.shape[0] != n:
         raise ValueError(f"X has {X.shape[0]} rows and y has {n}; bias_variance needs one target for each row.")
-    if n_sets < 2:
-        raise ValueError(f"bias_variance needs at least 2 training sets to compare; n_sets is {n_sets}.")
+    if not hasattr(estimator, "predict"):
+        raise TypeError(f"bias_variance needs a model that predicts; got {estimator!r}.")
+    if not isinstance(n_sets, Integral) or n_sets < 2:
+        raise ValueError(f"bias_variance needs at least 2 training sets to compare; n_sets is {n_sets!r}.")
+    if not isinstance(test_share, Real) or math.isnan(test_share):
+        raise ValueError(f"test_share must be a number between 0 and 1; got {test_share!r}.")
+    if draw is not None and not callable(draw):
+        raise TypeError(f"draw must be a function of a random generator that gives X and y; got {draw!r}.")
     name, values = _varied(vary)
     rng = generator(random_state)
     f = None if truth is None else np.asarray(truth(X) if callable(truth) else truth)
     if f is not None and f.shape != y.shape:
         raise ValueError(f"truth has the shape {f.shape}, and y {y.shape}; give one true value for each row of X.")
+    if f is not None and not is_classifier(estimator):
+        _require_true_numbers(f)
     test = np.arange(n)
     if draw is None:
         held_out = round(test_share * n)
@@ -122,7 +132,10 @@ def bias_variance(
             rows = rng.choice(learn, learn.size)
             X_s, y_s = X[rows], y[rows]
         else:
-            X_s, y_s = draw(rng)
+            drawn = draw(rng)
+            if not (isinstance(drawn, tuple | list) and len(drawn) == 2):
+                raise TypeError(f"draw must give a training set as X and y; it gave {type(drawn).__name__}.")
+            X_s, y_s = drawn
         models = [clone(estimator) if name is None else clone(estimator).set_params(**{name: v}) for v in values]
         predictions.append([model.fit(X_s, y_s).predict(X[test]) for model in models])
     found = np.moveaxis(np.array(predictions), 1, 0)  # values × sets × rows
@@ -131,11 +144,16 @@ def bias_variance(
         noise = None if f is not None else _bracket(bayes_error_bounds(X, y, random_state=random_state))
         parts = [label_parts(p, y[test], f, noise) for p in found]
     else:
-        noise = None if f is not None else _bracket(noise_bounds(_scaled(X), y, random_state=random_state))
+        noise = None if f is not None else _bracket(noise_bounds(_scaled(as_numbers(X)), y, random_state=random_state))
         parts = [number_parts(p.astype(np.float64), y[test], f, noise) for p in found]
     error, noises, low, high, bias, variance = np.array(parts, dtype=np.float64).T
     loss = "zero_one" if is_classifier(estimator) else "squared"
     return BiasVariance(error, noises, low, high, bias, variance, name, values, loss)
+
+
+def _require_true_numbers(truth: np.ndarray) -> None:
+    if truth.dtype.kind not in "biuf" or not np.isfinite(truth).all():
+        raise ValueError("truth holds values that are not finite numbers, and a model of numbers is compared with it.")
 
 
 Bracket = tuple[float, float, float]

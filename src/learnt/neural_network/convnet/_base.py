@@ -405,10 +405,17 @@ class ConvNet(TrainedNetwork):
 
     def _raw(self, X: Any) -> np.ndarray:
         """z of every image, (n, outputs)."""
-        pixels = self._images(X)
+        with np.errstate(over="ignore"):  # which is told below
+            pixels = self._images(X)
         network = self._built()
         with one_thread():
-            return network.predict(tensor_of(pixels, "cpu", network.dtype)).numpy().astype(np.float64)
+            found = network.predict(tensor_of(pixels, "cpu", network.dtype)).numpy().astype(np.float64)
+        if not np.isfinite(found).all():
+            raise ValueError(
+                f"X has pixels up to {np.abs(X).max():.3g}, and sums of {type(self).__name__} overflow; give images on "
+                "the scale of those it was trained on."
+            )
+        return found
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "weights_")

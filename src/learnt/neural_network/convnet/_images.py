@@ -56,7 +56,7 @@ def _array(X: Any, name: str) -> Any:
         except ValueError:
             X = np.fromiter(X, dtype=object, count=len(X))
     if type(X) is np.ndarray and X.dtype == object and X.ndim == 1:
-        sizes = [np.shape(image) for image in X]
+        sizes = [_size(image, place, name) for place, image in enumerate(X)]
         other = next((i for i, size in enumerate(sizes) if size != sizes[0]), None)
         if other is not None and len(sizes[0]) > 1:
             raise ValueError(
@@ -66,6 +66,15 @@ def _array(X: Any, name: str) -> Any:
         if sizes and len(sizes[0]) > 1:
             return np.stack(list(X))
     return X
+
+
+def _size(image: Any, place: int, name: str) -> tuple[int, ...]:
+    try:
+        return np.shape(image)
+    except ValueError:
+        raise ValueError(
+            f"Image {place} of X has lines of unequal length, and {name} needs rectangles; fill them up or cut them."
+        ) from None
 
 
 def _layout_of(shape: tuple[int, ...], layout: str, name: str) -> str:
