@@ -5,7 +5,9 @@ A sum is finite unless one of its terms is not, or it overflows; only then are t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -60,6 +62,26 @@ def refuse_bad(bad: Bad, what: str, name: str, columns: list[str] | None = None)
     if what != "X":
         cure = "give every row a weight" if what == "sample_weight" else "drop those rows"
     raise ValueError(f"Input {what} contains {bad.kind} {where}{total}, and {name} needs finite numbers; {cure}.")
+
+
+@contextmanager
+def rows_as_given(rows: Sequence[int] | np.ndarray | None) -> Iterator[None]:
+    """A context in which errors name rows by their numbers in the whole table, where `rows` are those of a part of it.
+
+    >>> with rows_as_given([4, 6]):
+    ...     raise ValueError("NaN at row 1")
+    Traceback (most recent call last):
+    ValueError: NaN at row 6
+    """
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        message = str(error)
+        if rows is not None:
+            message = re.sub(r"at row (\d+)", lambda found: f"at row {rows[int(found[1])]}", message)
+        if message == str(error):
+            raise
+        raise type(error)(message) from None
 
 
 def require_finite_cells(estimator: Any, X: Any) -> None:

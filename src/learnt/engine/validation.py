@@ -20,11 +20,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from learnt.engine.arrays import is_dask_array, is_foreign_array, is_lazy, namespace, native
 from learnt.engine.cells import FLOATS, as_array, floats_of, is_frame
 from learnt.engine.estimator import Takes, takes_of
-from learnt.engine.finite import require_finite
+from learnt.engine.finite import require_finite, rows_as_given
 from learnt.engine.lazy_targets import check_lazy_columns
 from learnt.engine.rows import Table, target_in_memory
 from learnt.engine.targets import check_array_target, check_array_weights, rows_known
-from learnt.engine.weights import rows_as_given, without_absent
+from learnt.engine.weights import without_absent
 
 # scikit-learn's wording, which people search for.
 NOT_FITTED = (

@@ -7,9 +7,6 @@ for all estimators; those that read the table before that call `without_absent` 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -113,24 +110,8 @@ def absent_rows(rows: np.ndarray, n: int) -> np.ndarray:
     return absent
 
 
-@contextmanager
-def rows_as_given(rows: RowIndex) -> Iterator[None]:
-    """A context in which errors name rows by their indices in the caller's table."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        message = str(error) if rows is None else re.sub(r"at row (\d+)", lambda m: _named(m, rows), str(error))
-        if message == str(error):
-            raise
-        raise type(error)(message) from None
-
-
 def _is_row_by_row(values: Any, n: int) -> bool:
     return not isinstance(values, str | dict) and hasattr(values, "__len__") and _n_rows(values) == n
-
-
-def _named(found: re.Match[str], rows: np.ndarray) -> str:
-    return f"at row {rows[int(found[1])]}"
 
 
 def _n_rows(table: Any) -> int:

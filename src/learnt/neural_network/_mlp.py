@@ -17,7 +17,7 @@ from learnt.engine import progress
 from learnt.engine.arrays import is_lazy
 from learnt.engine.columns import require_same_columns
 from learnt.engine.estimator import Takes
-from learnt.engine.finite import require_finite
+from learnt.engine.finite import require_finite, rows_as_given
 from learnt.engine.matrices import Route, dense, route, stored
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.random import random_state_of
@@ -25,7 +25,7 @@ from learnt.engine.rows import Block, as_rows
 from learnt.engine.schema import FEATURES, Check, anyof, choice, count, integers, listof, none, number, real, record
 from learnt.engine.single import refuse_sparse_missing
 from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, check_weights
-from learnt.engine.weights import rows_as_given, without_absent
+from learnt.engine.weights import without_absent
 from learnt.forestry import Categories
 from learnt.forestry.schema import categories_check
 from learnt.neural_network import _forward, _module

@@ -14,6 +14,7 @@ from sklearn.utils import Bunch
 
 from learnt.engine.columns import monotone_directions, require_same_columns
 from learnt.engine.estimator import Estimator, Takes
+from learnt.engine.finite import rows_as_given
 from learnt.engine.matrices import dense
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.random import first_seed
@@ -21,7 +22,7 @@ from learnt.engine.schema import ANY_FEATURES, Check, anyof, count, none
 from learnt.engine.single import refuse_sparse_missing, require_float32
 from learnt.engine.targets import require_same_length
 from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, check_weights
-from learnt.engine.weights import rows_as_given, without_absent
+from learnt.engine.weights import without_absent
 from learnt.forestry import Categories, Columns, Tree, grow_in_scale, prune_by_cost, pruning_path
 from learnt.forestry.schema import categories_check
 

@@ -240,3 +240,16 @@ def test_weights_that_are_no_numbers_get_one_sentence(name, place):
         assert "\n" not in message
         assert "sample_weight must be None, a number or one number for every row; got" in message
         assert "dates or durations" in message or "'ant'" in message
+
+
+def test_a_number_that_trees_cannot_hold_is_named_by_its_row(place):
+    """Cells of pieces are looked at by who makes a matrix of them."""
+    from learnt.ensemble import RandomForestRegressor
+
+    X, y, _ = problem("RandomForestRegressor")
+    model = RandomForestRegressor(2, splitter="binned").fit(X, y)
+    X[60, 1] = 1e300
+    rows, targets, _ = place(X, y)
+    for use in (lambda: clone(model).fit(rows, targets), lambda: np.asarray(model.predict(rows))):
+        with pytest.raises(ValueError, match=r"1e\+300 at row 60, column 1"):
+            use()

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from learnt.engine.arrays import is_dask_array
 from learnt.engine.cells import floats_of, is_frame
-from learnt.engine.finite import bad_cells, refuse_bad
+from learnt.engine.finite import bad_cells, refuse_bad, rows_as_given
 from learnt.engine.matrices import take_rows
 from learnt.engine.rows.array_rows import Cells
 from learnt.engine.rows.blocks import Block
@@ -115,7 +115,8 @@ def len_of(part: Any) -> int:
 def as_block(X: Any, y: Any, w: Any, reading: Reading, start: int = 0) -> Block:
     """One partition as arrays: finite numbers, or an error that says which are not."""
     if reading.cells is not None:
-        X = reading.cells(X)
+        with rows_as_given(range(start, start + len_of(X))):
+            X = reading.cells(X)
     elif not sparse.issparse(X):
         X = _matrix(X, reading.dtype, range(start, start + len(X)))
     for name, values in (("y", y), ("sample_weight", w)):

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from learnt.engine.finite import all_finite
+from learnt.engine.finite import all_finite, rows_as_given
 from learnt.engine.memory import read_bytes
 from learnt.engine.rows.blocks import Block
 from learnt.engine.rows.files import DataFile, open_file, polars_errors, unreadable
@@ -149,8 +149,7 @@ class Table:
 
     def numbers(self, lo: int, hi: int) -> np.ndarray:
         """Rows lo…hi−1 as finite float64 numbers, (rows, columns)."""
-        numbers = range(lo, hi) if self._chosen is None else self._chosen[lo:hi]
-        X = numeric_block(self.read(lo, hi), self.path.name, numbers)
+        X = numeric_block(self.read(lo, hi), self.path.name, self._numbers(lo, hi))
         for function, state in self._steps:
             X = np.asarray(function(Block(X, None, None, lo), *state), dtype=np.float64)
         return X
@@ -159,7 +158,13 @@ class Table:
         """Rows lo…hi−1 as `cells` makes a matrix of them, of a polars data frame say; without it as `numbers`."""
         if cells is None:
             return self.numbers(lo, hi)
-        return cells(self.numbers(lo, hi) if self._steps else self.read(lo, hi))
+        piece = self.numbers(lo, hi) if self._steps else self.read(lo, hi)
+        with rows_as_given(self._numbers(lo, hi)):
+            return cells(piece)
+
+    def _numbers(self, lo: int, hi: int) -> Sequence[int] | np.ndarray:
+        """The numbers that rows lo…hi−1 have in the file."""
+        return range(lo, hi) if self._chosen is None else self._chosen[lo:hi]
 
     def empty(self) -> Any:
         """No rows of these columns: a polars data frame, or a matrix where a transformer has made the columns."""

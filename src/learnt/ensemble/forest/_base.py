@@ -16,6 +16,7 @@ from sklearn.exceptions import DataConversionWarning, NotFittedError
 from learnt.engine.arrays import is_lazy
 from learnt.engine.columns import require_same_columns
 from learnt.engine.estimator import takes_of
+from learnt.engine.finite import rows_as_given
 from learnt.engine.matrices import dense, dense_parts, join
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
@@ -24,7 +25,7 @@ from learnt.engine.single import refuse_sparse_missing, require_float32
 from learnt.engine.targets import require_same_length
 from learnt.engine.threads import run_tasks, thread_count
 from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, check_same_columns, refuse_elsewhere
-from learnt.engine.weights import RowIndex, absent_rows, rows_as_given, scatter_rows, take_rows, without_absent
+from learnt.engine.weights import RowIndex, absent_rows, scatter_rows, take_rows, without_absent
 from learnt.ensemble._common import names_categories, row_count
 from learnt.ensemble.forest._growth import Grower, max_features_of
 from learnt.ensemble.forest._lazy import loaded, table_of

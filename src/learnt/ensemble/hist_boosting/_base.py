@@ -13,6 +13,7 @@ from sklearn.model_selection import train_test_split
 from learnt.engine.arrays import is_lazy
 from learnt.engine.cells import is_frame
 from learnt.engine.columns import require_same_columns
+from learnt.engine.finite import rows_as_given
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.progress import CallbackSupportMixin, fit_loop
 from learnt.engine.random import first_seed, stream
@@ -27,7 +28,7 @@ from learnt.engine.validation import (
     refuse_elsewhere,
 )
 from learnt.engine.verbose import tell
-from learnt.engine.weights import rows_as_given, without_absent
+from learnt.engine.weights import without_absent
 from learnt.ensemble._common import names_categories
 from learnt.ensemble._lazy import rows_of_model
 from learnt.ensemble.hist_boosting._columns import (
