@@ -111,8 +111,7 @@ def _table_target(y: Table, kind: str | None, X: Any, dtype: Any, name: str) -> 
         return None
     require_one_target_a_row(X.shape[0], y.shape[0])
     if kind == "label" and len(y.columns) == 1:
-        labels = y.labels()
-        return labels if y.single else labels.reshape(-1, 1)
+        return target_in_memory(y)
     refuse_target(_first_bad([see_target(part, kind, dtype, name) for part in _blocks(y)]), kind, name)
     return y[y.columns[0]] if kind == "number" else y
 

@@ -253,3 +253,17 @@ def test_a_number_that_trees_cannot_hold_is_named_by_its_row(place):
     for use in (lambda: clone(model).fit(rows, targets), lambda: np.asarray(model.predict(rows))):
         with pytest.raises(ValueError, match=r"1e\+300 at row 60, column 1"):
             use()
+
+
+MODELS = ["GaussianNB", "HistGradientBoostingClassifier", "RandomForestClassifier", "SGDClassifier"]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_table_of_one_column_is_a_target(name, tmp_path):
+    X, y, _ = problem(name)
+    rows, target, _ = in_a_file(X, y, None, tmp_path)
+    table = learnt.scan(tmp_path / "rows.parquet")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # scikit-learn's, of names and of a target with two dimensions
+        found, expected = fit(name, rows, table[["y"]], None), fit(name, rows, target, None)
+        np.testing.assert_array_equal(checks.output(found, X), checks.output(expected, X))

@@ -70,7 +70,9 @@ def target_in_memory(y: Any) -> Any:
     ['yes', 'no']
     """
     if isinstance(y, Table):
-        return y.labels() if y.single else y.to_numpy()
+        if len(y.columns) > 1:
+            return y.to_numpy()
+        return y.labels().reshape(y.shape)
     return y.compute() if is_lazy(y) else y
 
 

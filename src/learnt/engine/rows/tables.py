@@ -181,9 +181,9 @@ class Table:
         return out[:, 0] if self.single else out
 
     def labels(self) -> np.ndarray:
-        """The whole of one column: a target fits in memory where a table does not."""
+        """The whole of one column, as (n,): a target fits in memory where a table does not."""
         if self._steps:
-            return self.to_numpy()
+            return self.to_numpy().ravel()
         return self.read(0, self.n_rows)[self.columns[0]].to_numpy()
 
 
