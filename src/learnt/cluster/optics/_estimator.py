@@ -151,7 +151,7 @@ class OPTICS(ClusterMixin, Estimator):
         check_number(self, "eps", 0, also=(None,))
         check_xi_params(self)
         warn_of_conversion(self.metric, X, "Data will be converted")
-        X = check_fit(self, X, order="C").X
+        X = check_fit(self, X, order="C", min_rows=2).X
         eps = self.max_eps if self.eps is None else self.eps
         if self.cluster_method == "dbscan" and eps > self.max_eps:
             raise ValueError(
