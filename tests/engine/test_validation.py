@@ -292,3 +292,8 @@ def test_what_is_checked_lies_at_addresses_that_compiled_code_reads():
     assert all(part.flags.aligned for part in found)
     assert check_predict(Model().fit(X), records["row"]).flags.aligned
     np.testing.assert_array_equal(found.X, X)
+
+
+def test_labels_of_several_kinds_are_refused_in_one_sentence():
+    with pytest.raises(TypeError, match=r"y holds labels of several kinds \(int, str\); give all of one, as text"):
+        check_fit(Model(), X, np.array(["a", 1, "b"], dtype=object), target="label")

@@ -174,3 +174,16 @@ def test_curves_are_scikit_learns():
     theirs = model_selection.learning_curve(linear_model.Ridge(), X, y, train_sizes=[20, 40, 80], cv=4)
     for a, b in zip(ours, theirs):
         np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "values",
+    [[1.0, 1.0, 1.0], [1.0, None, 2.0], [1.0, np.nan, 2.0], [1e300, 1e-300, 1e308], [-1.0, 1.0, 2.0], {1.0, 2.0}],
+    ids=str,
+)
+def test_values_that_are_odd_end_in_the_search_or_lose(values):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    search = TelescopicSearchCV(Ridge(), {"alpha": values}, cv=3).fit(X, X[:, 0])
+    assert search.best_params_["alpha"] > 0
+    assert search.n_candidates_ <= search.n_grid_ <= len(values)

@@ -89,7 +89,13 @@ def refuse_target(bad: Bad | None, kind: str, name: str) -> None:
 def require_labels(y: np.ndarray) -> None:
     """Refuse numbers that are amounts and no classes; integers and strings are always labels."""
     if y.dtype.kind not in "biuUS" and y.size:
-        check_classification_targets(y)
+        try:
+            check_classification_targets(y)
+        except TypeError:  # of values that cannot be compared
+            kinds = sorted({type(label).__name__ for label in np.ravel(y)})
+            raise TypeError(
+                f"y holds labels of several kinds ({', '.join(kinds)}); give all of one, as text."
+            ) from None
 
 
 def rows_known(X: Any) -> int | None:
