@@ -318,6 +318,7 @@ SUBJECTS = [
         objective=o.surprise,
         slack=1e-3,
         weighted=False,
+        may_refuse=("X has values so large",),
         unique=False,
     ),
     Subject(

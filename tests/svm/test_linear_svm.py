@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from learnt.svm import LinearSVC, LinearSVR, _descent
 from learnt.svm import _strategy as strategy
+from learnt.svm._curvature import conjugate_gradients
 from learnt.svm._losses import hinge, insensitive
 from learnt.svm._newton import minimize
 
@@ -324,3 +325,9 @@ def test_few_rows_that_curve_do_not_end_the_search():
         slope = w - 2.0 * A.T @ (sign * short)
         # The objective is 1-strongly convex: it is at most half the squared slope above its minimum.
         assert 0.5 * slope @ slope <= 1.01e-8 * (0.5 * w @ w + short @ short)
+
+
+def test_conjugate_gradients_stop_where_a_step_has_no_square():
+    """The curvature of such a step is 0 in numbers, and what was found so far is the answer."""
+    steps = conjugate_gradients(lambda x, out: np.multiply(x, 1e-300, out=out), np.full(2, 1e-150), np.ones(2))
+    assert np.isfinite(steps).all()

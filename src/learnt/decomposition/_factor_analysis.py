@@ -26,6 +26,7 @@ from learnt.engine.schema import FEATURES, Dims, Schema, count, listof, number, 
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict
 
+_TOO_LARGE = "X has values so large that their squares are infinite; scale the columns before FactorAnalysis."
 _SMALL = 1e-12  # the least noise variance
 
 
@@ -131,9 +132,7 @@ class FactorAnalysis(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         try:
             middle = centre(rows)
         except NotFiniteError:
-            raise ValueError(
-                "X has values so large that their squares are infinite; scale the columns before FactorAnalysis."
-            ) from None
+            raise ValueError(_TOO_LARGE) from None
         R = to_numpy(in_blocks(rows).sum(triangles, middle.mean)[0].R).astype(np.float64)
         psi = self._first_noise(R.shape[1])
         k = R.shape[1] if self.n_components is None else int(self.n_components)
@@ -176,7 +175,10 @@ class FactorAnalysis(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         for _ in range(self.max_iter):
             root = np.sqrt(psi) + _SMALL
             s, Vt = singular(R / root)
-            s = s**2
+            with np.errstate(over="ignore"):
+                s = s**2
+            if not np.isfinite(s.sum()):
+                raise ValueError(_TOO_LARGE)
             W = np.sqrt(np.maximum(s[:k] - 1.0, 0.0))[:, None] * Vt[:k] * root
             # Directions that no row has (fewer rows than factors) have no variance to take the logarithm of.
             kept = np.log(np.maximum(s[:k], np.finfo(float).tiny)).sum()

@@ -79,7 +79,10 @@ def conjugate_gradients(product: Any, b: np.ndarray, diagonal: np.ndarray, steps
         if rz <= _CG_LEFT**2 * first:
             break
         product(p, q)
-        a = rz / float(p @ q)
+        curve = float(p @ q)
+        if not curve > 0.0:  # so small a step that its square is 0
+            break
+        a = rz / curve
         np.multiply(p, a, out=z)
         x += z
         q *= a

@@ -189,3 +189,17 @@ def test_a_single_row_is_met_exactly():
     model = HuberRegressor().fit([[1e8]], [-0.2])
     assert model.predict([[1e8]]) == pytest.approx([-0.2], abs=1e-9)
     assert model.scale_ < 1e-9
+
+
+def test_columns_far_from_zero_without_an_intercept():
+    """They are nearly multiples of each other, and what they differ in still counts."""
+    X, y = data(n=60)
+    X, y = X + 1e8, y - y.mean()
+    model, peer = (make(fit_intercept=False).fit(X, y) for make in (HuberRegressor, peers.HuberRegressor))
+
+    def objective(found):
+        z = np.abs(y - X @ found.coef_) / found.scale_
+        loss = np.where(z <= 1.35, z**2, 2.7 * z - 1.35**2)
+        return (found.scale_ * (1.0 + loss)).sum() + 1e-4 * (found.coef_**2).sum()
+
+    assert objective(model) <= objective(peer) * (1 + 1e-6)

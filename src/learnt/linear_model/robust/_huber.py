@@ -97,6 +97,7 @@ class _Place(NamedTuple):
 
     mean: np.ndarray | None
     unit: float
+    alike: bool = False  # columns far from 0 that stay there, as there is no constant: nearly multiples of each other
 
     def moved(self, X: Any) -> Any:
         if self.mean is None and self.unit == 1.0:
@@ -128,8 +129,8 @@ def _place(X: Any, fit_intercept: bool) -> _Place:
     extreme = largest > 0 and not 1.0 / _EXTREME < largest < _EXTREME
     unit = 2.0 ** np.floor(np.log2(largest)) if extreme else 1.0
     mean = some.mean(axis=0)
-    far = fit_intercept and far_from_zero(mean / unit, some / unit)
-    return _Place(mean if far else None, float(unit))
+    far = far_from_zero(mean / unit, some / unit)
+    return _Place(mean if far and fit_intercept else None, float(unit), far and not fit_intercept)
 
 
 class HuberRegressor(LinearPredictor, RegressorMixin, Estimator):
@@ -218,7 +219,8 @@ class HuberRegressor(LinearPredictor, RegressorMixin, Estimator):
         alpha = place.penalty(float(self.alpha))
         setting = (float(self.epsilon), alpha, self.fit_intercept, unit)
         limits = (min(max(float(self.tol), 1e-12), 1e-3), int(self.max_iter))
-        if rows.n_rows < min(rows.n_features + int(self.fit_intercept), _LARGEST_CURVATURE):
+        few = rows.n_rows < min(rows.n_features + int(self.fit_intercept), _LARGEST_CURVATURE)
+        if few or (place.alike and rows.n_features <= _LARGEST_CURVATURE):
             return _in_row_space(rows, setting, start, limits), unit
         if rows.route is Route.SPARSE and rows.n_features > _LARGEST_CURVATURE:
             return _by_products(_Huber(rows, *setting), start, *limits), unit
@@ -273,11 +275,15 @@ def _newton_or_scales(objective: _Huber, point: np.ndarray, limits: tuple[float,
 
 
 def _in_row_space(rows: Any, setting: tuple[Any, ...], start: np.ndarray, limits: tuple[float, int]) -> Result:
-    """Fewer rows than columns: b = Qu is a combination of rows, X = LQᵀ, and only u is to be found."""
+    """b = Qu is a combination of rows, X = LQᵀ, and only u is to be found: less, if there are fewer rows than columns.
+
+    Q is a rotation, which no penalty notices, and the columns of L are directions of X, the longest first: of columns
+    that are nearly the same, what they differ in has one of its own.
+    """
     Q, L = row_space(rows.X)
     reduced = ArrayRows(L, rows.y, rows.w)
     objective = _Huber(reduced, *setting)
-    through = _through_all_rows(objective)
+    through = _through_all_rows(objective) if reduced.n_rows <= L.shape[1] + 1 else None
     if through is not None:
         result = through
     else:
