@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import learnt
-from learnt.engine.rows import tables
+from learnt.engine.rows import files, tables
 from learnt.linear_model import LinearRegression
 from learnt.preprocessing import StandardScaler
 
@@ -144,3 +144,20 @@ def test_a_file_that_is_gone_is_missed(tmp_path, folder):
         (tmp_path / "rows.parquet").mkdir()
     with pytest.raises(FileNotFoundError, match=r"There is no file .* any more"):
         LinearRegression().fit(table[["a"]], table["y"])
+
+
+def test_a_few_rows_of_a_file_take_no_more_reads_than_all(tmp_path, monkeypatch):
+    reads, read = [], files.DataFile.read
+    monkeypatch.setattr(files.DataFile, "read", lambda file, *span: reads.append(span) or read(file, *span))
+    monkeypatch.setattr(tables, "_READ_BYTES", 8 * 2 * 300)
+    FRAME.write_parquet(tmp_path / "rows.parquet")
+    table = learnt.scan(tmp_path / "rows.parquet")
+    numbers = np.array([3, 4, 299, 300, 650, 998])
+    whole = table.to_numpy()
+    n_reads = len(reads)
+    np.testing.assert_array_equal(table.only(numbers).to_numpy(), whole[numbers])
+    assert len(reads) <= 2 * n_reads == 8
+    assert table.only(numbers[:0]).to_numpy().shape == (0, 2)
+    some = table.only(numbers).only(np.array([1, 2, 5]))
+    np.testing.assert_array_equal(some["y"].to_numpy(), whole[[4, 299, 998], 1])
+    np.testing.assert_array_equal(some.read(0, 3)["a"].to_numpy(), [4.0, 299.0, 998.0])

@@ -76,12 +76,19 @@ class Table:
 
     @property
     def read_rows(self) -> int:
-        """How many rows are read at once."""
+        """Among how many rows of the file those are that are read at once."""
         import polars as pl
 
-        row = 8 * max(len(self._source), len(self.columns))
-        size = read_bytes(_READ_BYTES, min(_FEWEST_BYTES, row * self.n_rows), pl.thread_pool_size(), self.path.name)
-        return max(256, min(self.n_rows, size // row))
+        row, n = 8 * max(len(self._source), len(self.columns)), self._end
+        size = read_bytes(_READ_BYTES, min(_FEWEST_BYTES, row * n), pl.thread_pool_size(), self.path.name)
+        return max(256, min(n, size // row))
+
+    @property
+    def _end(self) -> int:
+        """The rows of the file that come before this are all that are read."""
+        if self._chosen is None:
+            return self.n_rows
+        return int(self._chosen[-1]) + 1 if self.n_rows else 0
 
     def ranges(self, step: int | None = None) -> Iterator[tuple[int, int]]:
         """The rows of every read, in order: those among `step` of the file, as many as memory allows by default."""
@@ -90,7 +97,7 @@ class Table:
             for lo in range(0, self.n_rows, step):
                 yield lo, min(lo + step, self.n_rows)
             return
-        ends = np.searchsorted(self._chosen, np.arange(0, self._chosen[-1] + step + 1, step)).tolist()
+        ends = np.searchsorted(self._chosen, np.arange(0, self._end + step, step)).tolist()
         yield from ((lo, hi) for lo, hi in pairwise(ends) if lo < hi)
 
     def __len__(self) -> int:
