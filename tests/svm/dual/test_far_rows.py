@@ -43,6 +43,16 @@ def test_lines_move_with_the_rows(model, weight):
     np.testing.assert_allclose(far[0], near[0], atol=1e-4)
 
 
+@pytest.mark.parametrize("model", [SVR(kernel="linear", C=100.0), NuSVR(kernel="linear", C=100.0, nu=0.1)])
+def test_intercepts_of_far_rows_are_no_differences_of_large_sums(model):
+    """Coefficients up to 2·10⁷ times products of 10⁸ leave units in the last place of each sum: both have the same."""
+    X, _, y = table(100, 2)
+    w = np.ones(100)
+    w[::2] = 2e5
+    near = model.set_params(tol=1e-5).fit(X, y, w).predict(X)
+    np.testing.assert_allclose(model.fit(X + FAR, y, w).predict(X + FAR), near, atol=1e-3)
+
+
 def test_probabilities_come_from_planes_that_moved_too():
     X, y, _ = table(60, 3)
     model = SVC(kernel="linear", probability=True, random_state=0, tol=TOL)
