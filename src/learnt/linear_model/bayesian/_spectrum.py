@@ -64,7 +64,8 @@ class RowSpectrum:
         return float(left @ left)
 
     def covariance(self, noise: float, prior: float) -> np.ndarray:
-        sigma = gram(self._basis * np.sqrt(noise / (prior * (noise * self.values + prior))))
+        # Each factor is finite whatever the unit of X, in which `prior` and `values` are a square and its inverse.
+        sigma = gram(self._basis * (np.sqrt(1.0 / prior) / np.sqrt(self.values + prior / noise)))
         np.negative(sigma, out=sigma)
         sigma.flat[:: len(sigma) + 1] += 1.0 / prior
         return sigma
