@@ -128,7 +128,8 @@ def _same(before: Any, after: Any) -> bool:
 
 def _foreign_warnings(ours: Outcome, theirs: Outcome) -> list[str]:
     """Of an overflow, say, that a user sees with ours alone."""
-    if any(one.category is RuntimeWarning for one in theirs.said):
+    diverged = theirs.error is None and not all(_finite(values) for values in theirs.outputs.values())
+    if diverged or any(one.category is RuntimeWarning for one in theirs.said):
         return []
     numerical = [one for one in ours.said if one.category is RuntimeWarning and " encountered in " in str(one.message)]
     places = {f"{str(one.message)[:80]} ({one.filename.rpartition('/')[2]}:{one.lineno})" for one in numerical}

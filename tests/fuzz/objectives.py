@@ -154,7 +154,8 @@ def surprise(model: Any, table: Any) -> float:
 def graphical(model: Any, table: Any) -> float:
     """−log det P + tr SP + α Σ |Pᵢⱼ|, i ≠ j."""
     P = np.asarray(model.precision_, dtype=np.float64)
-    if not np.linalg.eigvalsh(P)[0] > 0:
+    root = np.sqrt(np.abs(np.diag(P)))
+    if not np.linalg.eigvalsh(P / root / root[:, None])[0] > -1e-12:  # no precision at all
         return float("nan")
     S = np.cov(table.plain.T, bias=True).reshape(P.shape)
     return float(-np.linalg.slogdet(P)[1] + (S * P).sum() + model.alpha * (np.abs(P).sum() - np.abs(np.diag(P)).sum()))

@@ -324,7 +324,7 @@ SUBJECTS = [
     Subject(
         "decomposition",
         "NMF",
-        settings={"n_components": (1, 2), "init": ("nndsvda", "random"), "random_state": (0,), "max_iter": (1000,)},
+        settings={"n_components": (1, 2), "init": ("nndsvda",), "random_state": (0,), "max_iter": (1000,)},
         objective=o.reconstruction,
         slack=0.1,
         weighted=False,
