@@ -128,7 +128,10 @@ def _same(before: Any, after: Any) -> bool:
 
 def _foreign_warnings(ours: Outcome, theirs: Outcome) -> list[str]:
     """Of an overflow, say, that a user sees with ours alone."""
-    diverged = theirs.error is None and not all(_finite(values) for values in theirs.outputs.values())
+    if theirs.error is None:
+        diverged = not all(_finite(values) for values in theirs.outputs.values())
+    else:
+        diverged = isinstance(theirs.error, ValueError)
     if diverged or any(one.category is RuntimeWarning for one in theirs.said):
         return []
     numerical = [one for one in ours.said if one.category is RuntimeWarning and " encountered in " in str(one.message)]
