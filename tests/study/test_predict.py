@@ -136,6 +136,7 @@ def test_what_the_model_refuses_is_said_in_its_own_sentence(tmp_path, capfd, mon
     LEARNT.write_csv("words.csv")
     pl.DataFrame({"x": [1e308, 1.0]}).write_csv("large.csv")
     (tmp_path / "loop.csv").symlink_to("loop.csv")
+    capfd.readouterr()  # the progress of the fits
     for model, table, said in (
         ("of_numbers", "words.csv", "could not convert string to float: column 'day'"),
         ("unfitted", "words.csv", "is not fitted yet"),
