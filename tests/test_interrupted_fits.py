@@ -275,7 +275,7 @@ ENDLESS = """
             fitting = False
             print(answer, flush=True)
 """
-PATIENT, HEARD = 2.0, 10.0  # seconds: for a fit, and for Ctrl-C on a machine that is busy with other things
+PATIENT, HEARD = 0.5, 10.0  # seconds: for a fit, and for Ctrl-C on a machine that is busy with other things
 PARTS = 8
 
 

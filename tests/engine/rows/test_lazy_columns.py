@@ -75,7 +75,14 @@ def in_dask_arrays_of_unknown_chunks(X, y, w, folder):
 PLACES = [in_a_file, in_dask_arrays, in_dask_frames, in_dask_arrays_of_unknown_chunks]
 
 
-@pytest.fixture(params=PLACES, ids=lambda place: place.__name__)
+def law(names, turn):
+    """Every estimator in one of the four places, and by another law in another one."""
+    pairs = [(name, PLACES[(i + turn) % 4]) for i, name in enumerate(names)]
+    ids = [f"{name}-{place.__name__}" for name, place in pairs]
+    return pytest.mark.parametrize(("name", "place"), pairs, indirect=["place"], ids=ids)
+
+
+@pytest.fixture
 def place(request, tmp_path, monkeypatch):
     import dask
 
@@ -106,8 +113,8 @@ def refused(name, X, y, w):
     return f"{type(caught.value).__name__}: {caught.value}"
 
 
-@pytest.mark.sweep(50)
-@pytest.mark.parametrize("name", [name for name in LAZY if name in WITH_Y or name in WEIGHTED])
+@pytest.mark.sweep(20)
+@law([name for name in LAZY if name in WITH_Y or name in WEIGHTED], 0)
 def test_where_targets_and_weights_lie_does_not_matter(name, place):
     X, y, w = problem(name)
     rows, targets, weights = place(X, y, w)
@@ -115,8 +122,8 @@ def test_where_targets_and_weights_lie_does_not_matter(name, place):
     np.testing.assert_allclose(checks.output(fit(name, rows, targets, weights), X), expected, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.sweep(50)
-@pytest.mark.parametrize("name", WITH_Y)
+@pytest.mark.sweep(20)
+@law(WITH_Y, 1)
 @pytest.mark.parametrize("value", [np.nan, np.inf], ids=str)
 def test_a_target_that_is_not_finite_is_refused_as_in_memory(name, value, place):
     X, y, _ = problem(name)
@@ -127,8 +134,8 @@ def test_a_target_that_is_not_finite_is_refused_as_in_memory(name, value, place)
     assert refused(name, *place(X, y)) == message
 
 
-@pytest.mark.sweep(50)
-@pytest.mark.parametrize("name", WITH_Y)
+@pytest.mark.sweep(20)
+@law(WITH_Y, 2)
 def test_a_target_of_another_kind_is_refused_as_in_memory(name, place):
     X, y, _ = problem(name)
     labels = y.dtype.kind == "U"
@@ -142,8 +149,8 @@ def test_a_target_of_another_kind_is_refused_as_in_memory(name, place):
         assert "at row 70" in message
 
 
-@pytest.mark.sweep(50)
-@pytest.mark.parametrize("name", WEIGHTED)
+@pytest.mark.sweep(20)
+@law(WEIGHTED, 3)
 def test_weights_are_refused_as_in_memory(name, place):
     X, y, w = problem(name)
     for value in (np.nan, np.inf, -150.0):
@@ -154,8 +161,8 @@ def test_weights_are_refused_as_in_memory(name, place):
     assert "zero" in message
 
 
-@pytest.mark.sweep(50)
-@pytest.mark.parametrize("name", WEIGHTED)
+@pytest.mark.sweep(20)
+@law(WEIGHTED, 4)
 def test_a_row_of_weight_0_is_not_in_the_table(name, place):
     """A whole read of such rows among them, a class that only they have, and cells that no model takes."""
     X, y, w = problem(name)
@@ -176,8 +183,8 @@ def test_a_row_of_weight_0_is_not_in_the_table(name, place):
         np.testing.assert_array_equal(np.asarray(model.labels_), expected.labels_)
 
 
-@pytest.mark.sweep(50)
-@pytest.mark.parametrize("name", [name for name in WEIGHTED if not checks.takes_of(checks.make(name)).missing])
+@pytest.mark.sweep(20)
+@law([name for name in WEIGHTED if not checks.takes_of(checks.make(name)).missing], 5)
 def test_beside_rows_of_weight_0_others_have_the_numbers_they_were_given(name, place):
     X, y, w = problem(name)
     X = X.astype(float)
@@ -190,8 +197,8 @@ def test_beside_rows_of_weight_0_others_have_the_numbers_they_were_given(name, p
         assert "at row 58" in refused(name, *place(X, y, w))
 
 
-@pytest.mark.sweep(50)
-@pytest.mark.parametrize("name", LAZY)
+@pytest.mark.sweep(20)
+@law(LAZY, 6)
 def test_other_lengths_are_refused(name, place):
     X, y, w = problem(name)
     rows = place(X)[0]
@@ -201,8 +208,8 @@ def test_other_lengths_are_refused(name, place):
         assert "expected (120,)" in refused(name, rows, y, w[:-1])
 
 
-@pytest.mark.sweep(50)
-@pytest.mark.parametrize("name", LAZY)
+@pytest.mark.sweep(20)
+@law(LAZY, 7)
 def test_no_rows_get_one_sentence(name, place):
     X, y, w = problem(name)
     message = refused(name, *place(X[:0], None if y is None else y[:0], None if w is None else w[:0]))
@@ -210,8 +217,8 @@ def test_no_rows_get_one_sentence(name, place):
     assert "\n" not in message
 
 
-@pytest.mark.sweep(50)
-@pytest.mark.parametrize("name", SCORED)
+@pytest.mark.sweep(20)
+@law(SCORED, 8)
 def test_scores_leave_out_rows_of_weight_0_and_refuse_what_a_fit_refuses(name, place):
     X, y, w = problem(name)
     model = fit(name, X, y, w)
@@ -232,7 +239,7 @@ def test_scores_leave_out_rows_of_weight_0_and_refuse_what_a_fit_refuses(name, p
 
 
 @pytest.mark.sweep(20)
-@pytest.mark.parametrize("name", WEIGHTED)
+@law(WEIGHTED, 9)
 def test_weights_that_are_no_numbers_get_one_sentence(name, place):
     X, y, _ = problem(name)
     for wrong in (np.array(["ant"] * N), np.full(N, np.datetime64("2026-01-01", "us"))):
@@ -242,6 +249,7 @@ def test_weights_that_are_no_numbers_get_one_sentence(name, place):
         assert "dates or durations" in message or "'ant'" in message
 
 
+@pytest.mark.parametrize("place", PLACES, indirect=True, ids=lambda place: place.__name__)
 def test_a_number_that_trees_cannot_hold_is_named_by_its_row(place):
     """Cells of pieces are looked at by who makes a matrix of them."""
     from learnt.ensemble import RandomForestRegressor
