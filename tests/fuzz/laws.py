@@ -196,7 +196,7 @@ def _of_objective(case: Case, ours: Outcome, theirs: Outcome) -> list[str]:
         except Exception:  # no use of what scikit-learn's gave
             return []
         left = objective(ours.model, table)
-    if not np.isfinite(right):
+    if not np.isfinite(right) or abs(right) + _without_model(case) < 1e-250:  # hardly a digit is left of such squares
         return []
     if any(issubclass(one.category, ConvergenceWarning) for one in ours.said) and not table.tame:
         return []  # it says that it is not at the minimum

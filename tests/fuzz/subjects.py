@@ -23,7 +23,7 @@ class Subject:
     task: str = "none"
     settings: dict[str, tuple] = field(default_factory=dict)
     objective: Callable[[Any, Any], float] | None = None
-    slack: float = 1e-4
+    slack: float = 1e-3
     unique: bool = True
     close: float = 1e-4
     weighted: bool = True

@@ -136,6 +136,7 @@ def test_switched_off_nothing_is_compiled(workers, monkeypatch):
 MOST_TYPES = {
     "_exponentials": 1,
     "_exponentials_single": 1,
+    "_exponentiate": 1,
     "_gather": 1,
     "_solve_block": 1,
     "add_values": 1,
