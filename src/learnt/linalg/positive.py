@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cython_lapack, lapack
 
+TOO_LARGE = (
+    "Floating-point under-/overflow occurred: the columns of X are too large to be squared in float64; rescale them."
+)
 _JITTER = 1e-14
 _CORNER = 128  # rows of a triangle that is inverted whole
 _ROUNDING = 1e-15  # relative rounding error of a number
@@ -40,10 +43,7 @@ def cholesky(H: np.ndarray, jitter: float = _JITTER) -> np.ndarray:
         if not failed and np.isfinite(factor[-1, -1]):
             return factor
         jitter *= 100.0
-    raise ValueError(
-        "Floating-point under-/overflow occurred: the columns of X are too large to be squared in float64; rescale "
-        "them."
-    )
+    raise ValueError(TOO_LARGE)
 
 
 def keep_signs(H: np.ndarray, fall: np.ndarray, old: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ from learnt.engine.params import ParameterError, check_flag, check_number
 from learnt.engine.rows import as_rows
 from learnt.engine.rows.blocks import Block
 from learnt.engine.validation import check_predict
+from learnt.linalg.positive import TOO_LARGE
 
 _SMALL = 1 << 17  # cells below which a plain product is quicker than blocks on the pool
 _HUGE, _LARGEST_POWER = 1e100, 290  # cells that are looked at, and the power of ten that sums of squares may reach
@@ -55,10 +56,7 @@ def check_squares(X: Any, w: np.ndarray) -> None:
     """Refuse columns whose weighted squares are infinite, or nearly: no step is computed from those."""
     largest = float(np.abs(stored(X)).max(initial=0.0))
     if largest > _HUGE and 2 * np.log10(largest) + np.log10(X.shape[0] * max(float(w.max()), 1.0)) > _LARGEST_POWER:
-        raise ValueError(
-            "Floating-point under-/overflow occurred: the columns of X are too large to be squared in float64; rescale "
-            "them."
-        )
+        raise ValueError(TOO_LARGE)
 
 
 def goal(tol: float) -> float:
