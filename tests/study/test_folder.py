@@ -7,10 +7,12 @@ import subprocess
 import sys
 from dataclasses import asdict
 
+import polars as pl
 import pytest
 
-from learnt.study import Settings, StudyError, _folder
-from learnt.study._folder import check_nothing_is_lost, held
+from learnt.study import Settings, StudyError, _folder, study
+from learnt.study._folder import check_nothing_is_lost, folder_of_a_study, held
+from learnt.study._journal import Journal
 
 OURS = '<!doctype html><meta name="generator" content="learnt 1.0">'
 
@@ -123,3 +125,65 @@ def test_files_that_are_not_ours_are_not_replaced_without_the_option(tmp_path):
     finished(tmp_path, asked, report="<html>my own page</html>")
     with pytest.raises(StudyError, match=r"report\.html was not written"):
         check_nothing_is_lost(tmp_path, asked, "h1")
+
+
+NUMBERS = {"x": [k / 7 % 1 for k in range(40)], "z": [k * k % 11 for k in range(40)], "y": ["a", "b"] * 20}
+BAD = {
+    "one class": (NUMBERS | {"y": ["a"] * 40}, {}),
+    "no target": (NUMBERS | {"y": [None] * 40}, {}),
+    "few rows": ({name: cells[:8] for name, cells in NUMBERS.items()}, {}),
+    "too many classes": (NUMBERS | {"y": [f"c{k}" for k in range(40)]}, {}),
+    "nothing but the target": ({"y": NUMBERS["y"]}, {}),
+    "only a constant": ({"x": [1.0] * 40, "y": NUMBERS["y"]}, {}),
+    "no such target": (NUMBERS, {"target": "z2"}),
+    "no such column": (NUMBERS, {"drop": "town"}),
+    "no such time": (NUMBERS, {"time": "when"}),
+    "too few groups": (NUMBERS, {"group": "half"}),
+    "amounts that are text": (NUMBERS, {"task": "regress"}),
+    "costs of amounts": (NUMBERS | {"y": NUMBERS["x"]}, {"cost": "fp=1,fn=2"}),
+    "no such metric": (NUMBERS, {"metric": "bliss"}),
+    "no time": (NUMBERS, {"budget": "soon"}),
+}
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_a_failed_study_leaves_nothing_behind(bad, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    columns, options = BAD[bad]
+    columns = columns | {"half": ["left", "right"] * (len(columns["y"]) // 2)} if bad == "too few groups" else columns
+    options = {"budget": "3s", "threads": 1, **options}
+    target = options.pop("target", "y")
+    pl.DataFrame(columns).write_csv("t.csv")
+    for out in (None, "deep/inside/out"):
+        with pytest.raises(StudyError):
+            study("t.csv", target, out=out, keep_sealed=True, **options)
+        assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_a_failed_study_leaves_a_folder_that_was_there_as_it_was(tmp_path):
+    (tmp_path / ".work-of another").mkdir()
+    (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / "journal.jsonl").write_text('{"key": "k", "kind": "fit", "name": "", "value": 1}\nhalf a li')
+    before = {path.name: path.is_dir() or path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(StudyError, match="nothing to predict"):
+        study(pl.DataFrame(BAD["one class"][0]), "y", out=tmp_path, budget="3s", threads=1, keep_sealed=True)
+    before["journal.jsonl"] = before["journal.jsonl"].removesuffix(b"half a li")  # a killed study's, as ever
+    assert {path.name: path.is_dir() or path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def stopped_after(folder, kind, value):
+    """A study that is interrupted when it has written one record."""
+    with folder_of_a_study(folder):
+        (folder / ".work-k").mkdir(exist_ok=True)
+        Journal(folder / "journal.jsonl", "k").add(kind, "ridge", value)
+        raise KeyboardInterrupt
+
+
+def test_what_was_computed_stays_when_a_study_is_stopped(tmp_path):
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        stopped_after(out, "fit", {"loss": 0.5})
+    assert sorted(path.name for path in out.iterdir()) == [".work-k", "journal.jsonl"]
+    with pytest.raises(KeyboardInterrupt):
+        stopped_after(out, "fresh", None)  # nothing came of it: the results are back
+    assert Journal(out / "journal.jsonl", "k").get("fit", "ridge") == {"loss": 0.5}

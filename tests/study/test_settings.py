@@ -23,6 +23,17 @@ def test_bad_settings(bad):
         Settings(target="y", **bad)
 
 
+def test_options_may_come_as_text():
+    given = Settings(target="y", budget="1m30s", cost="fp=1,fn=2", keep="a", drop=["b", "c"])
+    assert given == Settings(target="y", budget=90, cost=(1, 2), keep=("a",), drop=("b", "c"))
+
+
+@pytest.mark.parametrize("bad", [{"budget": None}, {"budget": float("nan")}, {"cost": 3}, {"cost": (1, -1)}])
+def test_options_of_the_wrong_type_get_a_sentence(bad):
+    with pytest.raises(StudyError, match=r"[Tt]he (budget|cost) "):
+        Settings(target="y", **bad)
+
+
 def test_the_key_depends_on_what_changes_a_fit_and_on_nothing_else():
     base = Settings(target="y")
     same = [Settings(target="y", **o) for o in ({"budget": 5}, {"threads": 2}, {"fresh": True}, {"cost": (1, 2)})]

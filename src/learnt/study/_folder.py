@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,11 +22,58 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 OUTPUTS = ("report.html", "model.learnt", "judged.learnt", "study.json", "predictions.parquet")
-LOCK = ".lock"
+JOURNAL, WORK, LOCK = "journal.jsonl", ".work-", ".lock"
+PREPARED = ("table", "fresh", "folds")  # kinds of records in the journal that nothing was computed for
 _HELD = (BlockingIOError, PermissionError)
 
 
-def make_folder(folder: Path) -> None:
+@contextmanager
+def folder_of_a_study(folder: Path) -> Iterator[None]:
+    """Make the folder and hold it; where the study fails before its first result, all is as it was before."""
+    made = [path for path in (folder, *folder.parents) if not path.exists()]  # the innermost first
+    try:
+        _make(folder)
+        with held(folder):
+            before = {path.name for path in folder.iterdir()}
+            written = _size(folder / JOURNAL)
+            try:
+                yield
+            except BaseException:
+                if not _has_results(folder / JOURNAL, written):
+                    _restore(folder, before, written)
+                raise
+    except BaseException:
+        for path in made:
+            with suppress(OSError):  # another study began there meanwhile
+                path.rmdir()
+        raise
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def _has_results(journal: Path, start: int) -> bool:
+    """Whether what was written into the journal since it had so many bytes would have to be computed again."""
+    if _size(journal) <= start:
+        return False
+    lines = journal.read_bytes()[start:].splitlines()
+    return any(json.loads(line)["kind"] not in PREPARED for line in lines if line.endswith(b"}"))
+
+
+def _restore(folder: Path, before: set[str], written: int) -> None:
+    """Remove what this study has put into its folder."""
+    for path in [path for path in folder.iterdir() if path.name not in before]:
+        if path.name.startswith(WORK):
+            shutil.rmtree(path, ignore_errors=True)
+    journal = folder / JOURNAL
+    if journal.name not in before:
+        journal.unlink(missing_ok=True)
+    elif _size(journal) > written:
+        os.truncate(journal, written)
+
+
+def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".write-test"

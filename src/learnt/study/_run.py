@@ -18,7 +18,7 @@ from learnt.plots import number
 from learnt.study._counting import counted
 from learnt.study._errors import StudyError, did_you_mean
 from learnt.study._example import TARGET
-from learnt.study._folder import check_nothing_is_lost, held, make_folder
+from learnt.study._folder import JOURNAL, WORK, check_nothing_is_lost, folder_of_a_study
 from learnt.study._journal import Journal
 from learnt.study._settings import Settings
 from learnt.study.judgement._ceiling import floor, floor_and_ceiling
@@ -84,7 +84,7 @@ def study(
     out : folder for the report, the model, the numbers and the predictions; ``learnt-study-<name>`` by default.
     say : called with one sentence whenever something worth saying happened.
     began : the `time.monotonic()` from which the budget counts; now by default. A command counts its start as well.
-    **options : ``task``, ``time``, ``group``, ``cost``, ``keep``, ``drop``, ``seed``, ``budget`` (seconds),
+    **options : ``task``, ``time``, ``group``, ``cost``, ``keep``, ``drop``, ``seed``, ``budget`` (seconds, or "5m"),
         ``threads``, ``fresh``, ``header``, ``metric``, ``overwrite``, ``keep_sealed``; see `Settings`.
 
     Returns
@@ -111,10 +111,9 @@ def study(
     if settings.header is False:
         settings = settings.with_numbered_columns(frame.columns)
     folder = Path(out) if out is not None else Path(f"learnt-study-{name}")
-    make_folder(folder)
-    with held(folder):
+    with folder_of_a_study(folder):
         check_nothing_is_lost(folder, settings, data_hash)
-        journal = Journal(folder / "journal.jsonl", settings.key(data_hash), fresh=settings.fresh)
+        journal = Journal(folder / JOURNAL, settings.key(data_hash), fresh=settings.fresh)
         if journal.found:
             say(f"Resuming: {journal.found} results of an earlier run are in {journal.path}.")
         if settings.keep_sealed and isinstance(table, str | Path):
@@ -132,7 +131,7 @@ class Run:
         self.settings, self.folder, self.journal, self.say = settings, folder, journal, say
         self.began, self.calculated = began
         self.loaded = loaded  # seconds of the processor when the table was about to be read
-        self.work = folder / f".work-{journal.key}"
+        self.work = folder / f"{WORK}{journal.key}"
         self.budget = Budget(settings.budget, self.began)
         self.seconds: dict[str, float] = {}
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from dataclasses import asdict, dataclass, replace
+from numbers import Real
 from typing import Any
 
 from learnt._version import __version__
@@ -30,7 +31,7 @@ class Settings:
     keep: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     seed: int = 0
-    budget: float = 60.0
+    budget: float = 60.0  # seconds; text such as "2m" becomes seconds
     threads: int | None = None
     fresh: bool = False
     header: bool | None = None  # of a text table: whether its first line holds names; None: detect
@@ -41,6 +42,8 @@ class Settings:
     metric: str | None = None  # what models are chosen by, a name as in `_metric.read_metric`; None: the usual loss
 
     def __post_init__(self) -> None:
+        for name, read in _READ.items():
+            object.__setattr__(self, name, read(getattr(self, name)))
         if self.task not in ("auto", "classify", "regress"):
             raise StudyError(f'The task can be auto, classify or regress; it is "{self.task}".')
         if self.prefer not in ("best", "simple"):
@@ -81,15 +84,15 @@ class Settings:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def parse_budget(text: str | float) -> float:
+def parse_budget(text: Any) -> float:
     """Seconds from "90", "60s", "2m", "1.5h" or "1h30m".
 
     >>> [parse_budget(t) for t in ("90", "60s", "2m", "1h30m", 5)]
     [90.0, 60.0, 120.0, 5400.0, 5.0]
     """
-    if isinstance(text, int | float):
+    if isinstance(text, Real) and not isinstance(text, bool):
         return float(text)
-    clean = text.strip().lower()
+    clean = str(text).strip().lower()
     if re.fullmatch(r"\d+(\.\d+)?", clean):
         return float(clean)
     parts = re.findall(r"(\d+(?:\.\d+)?)\s*(h|m|s)[a-z]*", clean)
@@ -98,17 +101,27 @@ def parse_budget(text: str | float) -> float:
     return sum(float(n) * {"h": 3600, "m": 60, "s": 1}[unit] for n, unit in parts)
 
 
-def parse_cost(text: str | None) -> tuple[float, float] | None:
+def parse_cost(text: Any) -> tuple[float, float] | None:
     """Costs of a false alarm and of a missed positive from "fp=1,fn=10".
 
-    >>> parse_cost("fp=1, fn=10"), parse_cost(None)
-    ((1.0, 10.0), None)
+    >>> parse_cost("fp=1, fn=10"), parse_cost((1, 10)), parse_cost(None)
+    ((1.0, 10.0), (1.0, 10.0), None)
     """
     if text is None:
         return None
-    found = dict(re.findall(r"(fp|fn)\s*=\s*(\d+(?:\.\d+)?)", text.lower()))
+    if isinstance(text, tuple | list) and len(text) == 2 and all(isinstance(part, Real) for part in text):
+        text = f"fp={float(text[0])!r},fn={float(text[1])!r}"
+    found = dict(re.findall(r"(fp|fn)\s*=\s*(\d+(?:\.\d+)?)", str(text).lower()))
     if set(found) != {"fp", "fn"} or float(found["fp"]) + float(found["fn"]) <= 0:
         raise StudyError(
             f'The cost "{text}" is not understood; write it as fp=1,fn=10 (a false alarm, a missed positive).'
         )
     return float(found["fp"]), float(found["fn"])
+
+
+def _names(given: Any) -> tuple[str, ...]:
+    """Names of columns: one alone, or several."""
+    return (given,) if isinstance(given, str) else tuple(given or ())
+
+
+_READ = {"budget": parse_budget, "cost": parse_cost, "keep": _names, "drop": _names}  # options that may come as text
