@@ -212,6 +212,7 @@ class Conclusion:
                 "columns": problem.columns,
                 "set_aside": problem.set_aside,
                 "notes": problem.notes,
+                "misread": [asdict(entry) for entry in problem.misread],
                 "hash": table.hash,
                 "time": problem.time,
                 "group": problem.group,

@@ -16,6 +16,7 @@ from learnt.study._errors import StudyError, did_you_mean
 from learnt.study.table._columns import as_text, moments, seconds, set_unreadable_aside, type_notes
 from learnt.study.table._images import Grid, besides_pixels, grid_of
 from learnt.study.table._labels import MISSING
+from learnt.study.table._misread import Misread, misread_cells, misread_target, sentences
 
 FEW_CLASSES = 10  # integers with more different values than this are amounts, not labels
 MANY_CLASSES = 100
@@ -50,6 +51,7 @@ class Problem:
     groups: np.ndarray | None = None
     notes: list[str] = field(default_factory=list)
     grid: Grid | None = None  # of a table of images
+    misread: list[Misread] = field(default_factory=list)  # cells that were read otherwise than they are written
 
     @property
     def classify(self) -> bool:
@@ -91,7 +93,8 @@ def pose(
     table, unreadable = set_unreadable_aside(table, {c: role for c, role in roles.items() if c is not None})
     drop = tuple(c for c in drop if c in table.columns)
     notes: list[str] = []
-    y, kind, kept = _read_target(table, target, task, notes)
+    misread: list[Misread] = []
+    y, kind, kept = _read_target(table, target, task, notes, misread)
     table, rows = table.filter(pl.Series(kept)), np.flatnonzero(kept)
     _check_enough(y)
     classes = None
@@ -123,6 +126,9 @@ def pose(
     skip |= {"imbalance"} if classes is None else {"capped", "skewed"}  # the profile guesses the task by itself
     notes += [f["message"] for f in found["findings"] if f["what"] not in skip]
     notes += type_notes(table.select(features))
+    kinds = {c["name"]: c["kind"] for c in found["columns"] if c["name"] in features or c["kind"] == "identifier"}
+    misread += misread_cells(table, {c: kind for c, kind in kinds.items() if c not in pixels}, rows)
+    notes += sentences(misread)
     return Problem(
         name=name,
         table=table,
@@ -142,6 +148,7 @@ def pose(
         groups=None if group is None else as_text(table[group]).fill_null("(missing)").to_numpy(),
         notes=notes,
         grid=grid,
+        misread=misread,
     )
 
 
@@ -154,7 +161,9 @@ def _check_enough(y: np.ndarray) -> None:
 # --- the target ----------------------------------------------------------------------------------------------
 
 
-def _read_target(table: pl.DataFrame, target: str, task: str, notes: list[str]) -> tuple[np.ndarray, str, np.ndarray]:
+def _read_target(
+    table: pl.DataFrame, target: str, task: str, notes: list[str], misread: list[Misread]
+) -> tuple[np.ndarray, str, np.ndarray]:
     """The values of the target, the task they call for, and which rows have one."""
     series = table[target]
     if series.dtype.is_float():
@@ -187,6 +196,8 @@ def _read_target(table: pl.DataFrame, target: str, task: str, notes: list[str]) 
     if kind == "regress":
         if numbers is None:
             raise StudyError(f'"{target}" does not hold numbers, so it cannot be regressed on; use --task classify.')
+        if (entry := misread_target(series, numbers, labels)) is not None:
+            misread.append(entry)
         values = numbers[readable]
         if np.ptp(values) == 0:
             raise StudyError(f'Every cell of "{target}" is {values[0]:g}; there is nothing to predict.')
