@@ -1,17 +1,23 @@
 """Ctrl-C: compiled work ends on all threads, the error is the caller's, and later work is done as ever."""
 
+import dis
+import faulthandler
 import gc
+import itertools
 import signal
+import sys
 import threading
 import time
+from functools import cache
 
 import numpy as np
 import pytest
 
-from learnt.engine.interrupts import Stopped, abandonable, check_stopped, stoppable
+from learnt.engine import threads
+from learnt.engine.interrupts import Stopped, abandonable, check_stopped, entered, stoppable
 from learnt.engine.kernel import kernel
 from learnt.engine.kernel.intrinsics import atomic_load
-from learnt.engine.threads import run_tasks, set_threads
+from learnt.engine.threads import run_tasks, set_threads, single_blas
 
 HANGS = 60.0  # seconds after which a kernel that was not stopped gives up
 
@@ -61,7 +67,10 @@ needs_alarm = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs
 
 
 def at_work():
-    return [t.name for t in threading.enumerate() if t.name == "learnt-stoppable"]
+    """Whether anything is computed in the background."""
+    before = time.process_time()
+    time.sleep(0.2)
+    return time.process_time() - before > 0.1
 
 
 def test_results_and_errors_come_through():
@@ -179,3 +188,79 @@ def test_other_threads_are_not_the_main_one():
     thread.start()
     thread.join()
     assert seen == [thread.ident]
+
+
+# --- an exception wherever Python may raise one
+
+
+CHECKED = ("RESUME", "JUMP_BACKWARD")  # and after calls: there Python looks for signals
+
+
+@cache
+def interruptible(code):
+    """Offsets of the instructions before which a signal may have been handled."""
+    before, found = "RESUME", set()
+    for instruction in dis.get_instructions(code):
+        if before.startswith("CALL") or before in CHECKED:
+            found.add(instruction.offset)
+        before = instruction.opname
+    return found
+
+
+class Injection:
+    """Raises an `Alarm` on this thread at the k-th moment at which a signal may be handled."""
+
+    def __init__(self, k):
+        self.left, self.raised = k, False
+
+    def __call__(self, frame, event, argument):
+        if event == "call":
+            frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        elif event == "opcode" and not self.raised and frame.f_lasti in interruptible(frame.f_code):
+            self.left -= 1
+            if self.left < 0:
+                self.raised = True
+                raise Alarm
+        return self
+
+    def __enter__(self):
+        sys.settrace(self)
+
+    def __exit__(self, *_):
+        sys.settrace(None)
+
+
+def spin_for_a_while():
+    stop = np.zeros(1, np.int64)
+    return stoppable(lambda: spin(stop, 1000), stop)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [lambda: run_tasks([spin_for_a_while] * 3), spin_for_a_while, lambda: single_blas()(spin_for_a_while)()],
+    ids=["tasks", "a call", "one thread of BLAS"],
+)
+def test_wherever_a_signal_is_handled_the_next_fit_runs(work):
+    run_tasks([spin_for_a_while] * 3)
+    before = [get_blas() for get_blas, _ in threads._blas_libraries()]
+    faulthandler.dump_traceback_later(120, exit=True)  # a lock that stays locked
+    try:
+        for k in itertools.count():
+            injection = Injection(k)
+            try:
+                with injection:
+                    work()
+            except Alarm:
+                pass
+            assert entered() is None
+            assert not threads.inside_pool()
+            assert run_tasks([spin_for_a_while] * 3) == [1000] * 3
+            gc.collect()
+            with single_blas():
+                pass
+            assert [get_blas() for get_blas, _ in threads._blas_libraries()] == before
+            if not injection.raised:
+                break
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+    assert k > 20

@@ -14,17 +14,18 @@ Work that is over sooner needs none of this. `engine.threads` stops the tasks of
 
 from __future__ import annotations
 
-import contextvars
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
+from learnt.engine.pool import Ticket, start
+
 T = TypeVar("T")
 
-_local = threading.local()  # .scope: the Scope of this thread's work
+local = threading.local()  # .scope: the Scope of this thread's work
 _ever = False  # whether anything was ever stopped: until then no check is needed
 _ALONE = nullcontext()
 _POLL = 0.1  # seconds; Windows handles no signal during a wait, only after it
@@ -41,7 +42,7 @@ class Scope:
         self.stopped = False
         self._lock = threading.Lock()
         self._under_way: list[Callable[[], None]] = []
-        self._outer: Scope | None = getattr(_local, "scope", None)
+        self._outer = entered()
 
     def stop(self) -> None:
         """All running compiled calls return early, and no new one begins."""
@@ -81,17 +82,15 @@ class Scope:
         return result
 
 
-def enter(scope: Scope | None) -> Scope | None:
-    """Set the scope of this thread; returns the previous one."""
-    before: Scope | None = getattr(_local, "scope", None)
-    _local.scope = scope
-    return before
+def entered() -> Scope | None:
+    """The scope of this thread's work; `local.scope` is set by `threads.run_tasks` alone."""
+    return getattr(local, "scope", None)
 
 
 def check_stopped() -> None:
     """Raise `Stopped` if the work of this thread was stopped."""
     if _ever:
-        scope: Scope | None = getattr(_local, "scope", None)
+        scope = entered()
         if scope is not None and scope.stopped:
             raise Stopped
 
@@ -106,9 +105,9 @@ def stoppable(call: Callable[[], T], stop: np.ndarray, *, long: bool = True) -> 
     """
     if not long:
         return call()
-    if threading.current_thread() is threading.main_thread():
+    if _on_main_thread():
         return _while_waiting_for_signals(call, stop)
-    scope: Scope | None = getattr(_local, "scope", None)
+    scope = entered()
     return call() if scope is None else scope.run(call, stop)
 
 
@@ -120,39 +119,30 @@ def abandonable(call: Callable[[], T], *, long: bool = True) -> T:
     >>> abandonable(lambda: 3)
     3
     """
-    if not long or threading.current_thread() is not threading.main_thread():
+    if not long or not _on_main_thread():
         return call()
     return _while_waiting_for_signals(call, np.zeros(1, np.int64), wait=False)
+
+
+def _on_main_thread() -> bool:
+    return threading.get_ident() == threading.main_thread().ident
 
 
 def _while_waiting_for_signals(call: Callable[[], T], stop: np.ndarray, wait: bool = True) -> T:
     """Make the call on another thread; an exception raised by a signal stops it and, if `wait`, waits for its end."""
     scope = Scope()
-    done = threading.Event()
     results: list[T] = []
-    errors: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            results.append(scope.run(call, stop))
-        except BaseException as error:
-            errors.append(error)
-        finally:
-            done.set()
-
-    # Neither a second Ctrl-C nor the end of the program waits for the thread.
-    context: Any = contextvars.copy_context()  # NumPy's errstate
-    thread = threading.Thread(target=context.run, args=(work,), name="learnt-stoppable", daemon=True)
+    ticket = Ticket(lambda: results.append(scope.run(call, stop)))
     with scope.open():
         try:
-            thread.start()
-            while not done.wait(_POLL):
+            start(ticket.run)  # neither a second Ctrl-C nor the end of the program waits for it
+            while not ticket.wait(_POLL):
                 pass
         except BaseException:
             scope.stop()
-            if wait and thread.ident is not None:
-                done.wait()
+            if wait:
+                ticket.join()
             raise
-    if errors:
-        raise errors[0]
+    if ticket.error is not None:
+        raise ticket.error
     return results[0]

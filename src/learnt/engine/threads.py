@@ -15,33 +15,34 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import ContextDecorator, nullcontext
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
+from weakref import WeakSet
 
+from learnt.engine import interrupts
 from learnt.engine.cores import Cores
 from learnt.engine.forks import hold_while_forking
-from learnt.engine.interrupts import Scope, Stopped, check_stopped, enter
+from learnt.engine.interrupts import Scope, Stopped, check_stopped, entered
+from learnt.engine.pool import Pool, Ticket
 
 T = TypeVar("T")
 Setter = Callable[[int], Any]
 
 _local = threading.local()  # .working: this thread runs blocks for the pool
+_interrupted = interrupts.local  # .scope: what stops this thread's work
 
 
 class _State:
     """State that is reset in a forked child, which has none of its parent's threads."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.pool: ThreadPoolExecutor | None = None
-        self.pool_size = 0
+        self.pool = Pool()
         self.blas_lock = threading.Lock()
-        self.blas_users = 0
+        self.blas_users: WeakSet[single_blas] = WeakSet()  # one that Ctrl-C kept from leaving is collected
         # the thread counts to restore, of the libraries held to one thread
         self.blas_before: list[tuple[Setter, int]] = []
 
@@ -60,7 +61,7 @@ def _forget_after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_after_fork)
-hold_while_forking(lambda: [_state.lock, _state.blas_lock])
+hold_while_forking(lambda: [_state.blas_lock])
 
 
 def set_threads(n: int | None) -> None:
@@ -147,16 +148,6 @@ def inside_pool() -> bool:
     return getattr(_local, "working", False)
 
 
-def _pool(size: int) -> ThreadPoolExecutor:
-    with _state.lock:
-        if _state.pool is None or _state.pool_size < size:
-            if _state.pool is not None:
-                _state.pool.shutdown(wait=False)  # its running tasks finish; new ones run on the larger pool
-            _state.pool = ThreadPoolExecutor(size, thread_name_prefix="learnt")
-            _state.pool_size = size
-        return _state.pool
-
-
 def run_tasks(tasks: Sequence[Callable[[], T]], *, n_jobs: int | None = None, apart: bool = False) -> list[T]:
     """Run zero-argument callables, at most `n_jobs` at a time; results in the order of the tasks.
 
@@ -173,45 +164,44 @@ def run_tasks(tasks: Sequence[Callable[[], T]], *, n_jobs: int | None = None, ap
     results: list[Any] = [None] * len(tasks)
     position = iter(range(len(tasks)))
     taking = threading.Lock()
-    failed = threading.Event()
+    failed: list[bool] = []  # not empty as soon as one task has
 
     scope = Scope()  # Ctrl-C, or an error in one task, stops the others
     cores = Cores(threads) if apart else None
 
     def worker() -> None:
-        _local.working = True
-        outer = enter(scope)
+        outer, working = entered(), inside_pool()
         try:
+            _interrupted.scope, _local.working = scope, True
             with cores.own() if cores else nullcontext():
-                while not failed.is_set():
+                while not failed:
                     with taking:
                         index = next(position, None)
                     if index is None:
                         return
                     results[index] = tasks[index]()
         except BaseException:
-            failed.set()
+            failed.append(True)
             scope.stop()
             raise
-        finally:
-            enter(outer)
-            _local.working = False
+        finally:  # no call: Ctrl-C is raised after calls only, so that these two are always set
+            _interrupted.scope, _local.working = outer, working
 
     with single_blas(), scope.open():
-        pool = _pool(max(threads, allowed if n_jobs is None else get_threads()) - 1 or 1)
-        futures: list[Future[None]] = []
-        for _ in range(threads - 1):
-            try:
-                futures.append(pool.submit(worker))
-            except RuntimeError:  # the interpreter shuts down, or the pool was just replaced: the caller works alone
-                break
+        size = max(threads, allowed if n_jobs is None else get_threads()) - 1 or 1
+        tickets: list[Ticket] = []
         try:
+            for _ in range(threads - 1):
+                try:
+                    tickets.append(_state.pool.submit(worker, size))
+                except RuntimeError:  # the interpreter shuts down: the caller works alone
+                    break
             worker()  # the calling thread works too: one hand-over less, and no wait on a busy pool
-            errors = _wait_for(futures)
+            errors = _joined(tickets)
         except BaseException as error:
-            failed.set()
+            failed.append(True)
             scope.stop()
-            errors = _wait_for(futures)
+            errors = _joined(tickets)
             if isinstance(error, Stopped) and errors:
                 raise errors[0] from None
             raise
@@ -227,9 +217,9 @@ def _unless_stopped(task: Callable[[], T]) -> T:
     return task()
 
 
-def _wait_for(futures: Sequence[Future[Any]]) -> list[BaseException]:
+def _joined(tickets: Sequence[Ticket]) -> list[BaseException]:
     """Wait until all that have begun are over; their exceptions, without `Stopped`."""
-    errors = [None if future.cancel() else future.exception() for future in futures]
+    errors = [ticket.join() for ticket in tickets]
     return [error for error in errors if error is not None and not isinstance(error, Stopped)]
 
 
@@ -251,26 +241,31 @@ def for_blocks(
     return run_tasks([partial(task, lo, hi) for lo, hi in blocks], n_jobs=n_jobs, apart=apart)
 
 
-@contextmanager
-def single_blas() -> Iterator[None]:
+class single_blas(ContextDecorator):
     """Hold BLAS to one thread; safe from many threads at once, restored when the last one leaves."""
-    state = _state
-    with state.blas_lock:
-        state.blas_users += 1
-        if state.blas_users == 1:
-            for get_blas, set_blas in _blas_libraries():
-                threads = get_blas()
-                if threads is not None and threads > 1:
-                    state.blas_before.append((set_blas, threads))
-                    set_blas(1)
-    try:
-        yield
-    finally:
+
+    def _recreate_cm(self) -> single_blas:  # as a decorator: another one for every call
+        return single_blas()
+
+    def __enter__(self) -> None:
+        state = _state
         with state.blas_lock:
-            state.blas_users -= 1
-            while state.blas_users == 0 and state.blas_before:
-                set_blas, threads = state.blas_before.pop()
+            if not state.blas_users:
+                for get_blas, set_blas in _blas_libraries():
+                    threads = get_blas()
+                    if threads is not None and threads > 1:
+                        state.blas_before.append((set_blas, threads))
+                        set_blas(1)
+            state.blas_users.add(self)
+
+    def __exit__(self, *_: object) -> None:
+        state = _state
+        with state.blas_lock:
+            state.blas_users.discard(self)
+            while not state.blas_users and state.blas_before:
+                set_blas, threads = state.blas_before[-1]
                 set_blas(threads)
+                state.blas_before.pop()  # afterwards: Ctrl-C between the two must not lose the number
 
 
 @cache
