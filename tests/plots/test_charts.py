@@ -24,6 +24,23 @@ def charts(n=50):
             [100, 0.1, 1], [0.4, 0.1, 0.2], [0.5, 0.6, 0.3], valid_spread=[0.1] * 3, parameter=EVIL, loss=EVIL
         ),
         "roc": plots.roc(t, np.sqrt(t), 0.67, name=EVIL, point=(0.2, 0.4)),
+        "precision_recall": plots.precision_recall(t, 1 - t / 2, 0.7, share=0.5, point=(0.9, 0.99), name=EVIL),
+        "time_to_loss": plots.time_to_loss(20 * t, 1 / (1 + 9 * t), [EVIL] * len(t), loss=EVIL),
+        "distribution": plots.distribution(
+            ["0 to 1", "1 to 2", "2 to 3", EVIL],
+            [5, 0, 9, 2],
+            [0.1, None, 0.3, 1.0],
+            [0.0, None, 0.2, None],
+            [0.2, None, 0.5, None],
+            overall=0.2,
+            about=EVIL,
+            title=EVIL,
+        ),
+        "partial_dependence": plots.partial_dependence(
+            ["1", EVIL, "3"], [1, 2, 3], [0, 2, 2], [2, 2, 5], place=[1, 2, 3], y_label=EVIL, title=EVIL
+        ),
+        "reasons": plots.reasons([plots.Row(EVIL, 0.3), plots.Row("b", -0.1), plots.Row("c", 0.0)], x_label=EVIL),
+        "groups": plots.groups(rows, overall=0.2, x_label=EVIL),
         "calibration": plots.calibration([0.1, 0.5], [0.2, 0.5], [0.1, 0.4], [0.3, 0.6], [10, 90], name=EVIL),
         "cost_curve": plots.cost_curve(t, (t - 0.3) ** 2, chosen=0.3, interval=(0.2, 0.4), label=EVIL),
         "density": plots.density(
@@ -76,6 +93,26 @@ def test_size_does_not_grow_with_the_data():
     for name in ("roc", "cost_curve", "density", "boundary", "scatter"):
         assert len(str(large[name])) < 100_000
         assert len(str(large[name])) < 2.5 * len(str(small[name]))
+
+
+def test_columns_of_labels_are_drawn_below_each_other():
+    parts = ([EVIL, "b" * 40, "(missing)"], [5, 0, 9], [0.1, None, 0.3], [0.0, None, 0.2], [0.2, None, 0.5])
+    charts = [plots.distribution(*parts, ordered=False, overall=0.2, title="town")]
+    charts.append(plots.partial_dependence(parts[0], [1.0, 2.0, 2.0], [0, 1, 1], [2, 3, 3], title="town"))
+    for chart in charts:
+        root = ET.fromstring(str(chart))
+        assert sum(e.tag.endswith("circle") for e in root.iter()) >= 2
+        assert "nan" not in str(chart)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, -5.0, 1e9])
+def test_parts_and_effects_that_are_all_alike_are_drawn(value):
+    same = [value] * 3
+    for ordered in (True, False):
+        ET.fromstring(str(plots.distribution(list("abc"), [0, 0, 0], same, same, same, ordered=ordered)))
+    ET.fromstring(str(plots.partial_dependence(list("abc"), same, same, same, place=[0, 1, 2])))
+    ET.fromstring(str(plots.time_to_loss([1.0], [value], ["a"])))
+    ET.fromstring(str(plots.time_to_loss([1.0, 1.0], [value, value], ["a", "b"], greater=True)))
 
 
 def test_a_chart_is_saved_as_a_file_of_its_own(tmp_path):

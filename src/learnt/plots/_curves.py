@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -141,6 +141,73 @@ def roc(fpr: Numbers, tpr: Numbers, area: float, *, name: str = "", point: tuple
     if name:
         frame.note(0.97, 0.05, name, anchor="end")
     return frame.close("ROC curve", f"Area under the curve {area:.3f}; chance is 0.5")
+
+
+def precision_recall(
+    recall: Numbers,
+    precision: Numbers,
+    area: float,
+    *,
+    share: float | None = None,
+    point: tuple[float, float] | None = None,
+    name: str = "",
+) -> Chart:
+    """Precision against recall, with the share of positives (chance) and the threshold in use.
+
+    >>> precision_recall([0.5, 1.0], [1.0, 0.6], 0.83, share=0.3, point=(0.5, 1.0)).title
+    'Precision–recall curve'
+    """
+    frame = Frame((0, 1), (0, 1), height=320)
+    frame.axes("recall", "precision", x_format=percent, y_format=percent)
+    if share is not None:
+        frame.line([0, 1], [share, share], color=MUTED, width=1.2, dash="4 4", label=f"chance: {percent(share)}")
+    xs, ys = _thin(np.asarray(recall, dtype=float), np.asarray(precision, dtype=float))
+    frame.line(xs, ys)
+    if point is not None:
+        said = f"threshold in use: recall {percent(point[0])}, precision {percent(point[1])}"
+        frame.dots([point[0]], [point[1]], color=SECOND, radius=5, labels=[said])
+        frame.note(min(point[0] + 0.03, 0.7), min(point[1] + 0.04, 0.96), "threshold in use", color=SECOND)
+    frame.note(0.03, 0.12, f"area {area:.3f}", color=INK)
+    if name:
+        frame.note(0.03, 0.05, name)
+    chance = "" if share is None else f"; chance is {share:.3f}"
+    return frame.close("Precision–recall curve", f"Area under the curve {area:.3f}{chance}")
+
+
+def time_to_loss(
+    seconds: Numbers,
+    losses: Numbers,
+    labels: Sequence[str],
+    *,
+    loss: str = "loss",
+    greater: bool = False,
+    form: Callable[[float], str] = number,
+) -> Chart:
+    """The race as time against loss: a dot where each model finished, a line along the best so far.
+
+    `greater` is for scores, of which the largest is best. Losses far above the others are drawn at the edge.
+
+    >>> time_to_loss([1, 2, 4], [0.5, 0.4, 0.45], ["a", "b", "c"]).title
+    'Loss against time'
+    """
+    order = np.argsort(seconds, kind="stable")
+    xs, ys = np.asarray(seconds, dtype=float)[order], np.asarray(losses, dtype=float)[order]
+    best = np.maximum.accumulate(ys) if greater else np.minimum.accumulate(ys)
+    near, far = float(best[-1]), float(np.quantile(ys, 0.2 if greater else 0.8))
+    reach = 1.25 * (far - near) or 0.1 * abs(near) or 0.1
+    low, high = sorted((near - 0.12 * reach, near + reach))
+    frame = Frame((0.0, float(xs[-1])), (low, high), height=278, top=14)
+    frame.axes("seconds since the race began", loss, y_format=form)
+    stairs = np.repeat(np.arange(len(xs)), 2)
+    along = np.append(np.repeat(xs, 2)[1:], xs[-1])
+    frame.line(along, best[stairs], label="best so far")
+    improved = np.append(True, best[1:] != best[:-1])
+    said = [f"{labels[k]}: {form(y)} after {number(x)} s" for k, x, y in zip(order, xs, ys)]
+    frame.dots(xs[~improved], ys[~improved], color=MUTED, radius=3, labels=[s for s, i in zip(said, improved) if not i])
+    frame.dots(xs[improved], ys[improved], radius=4.5, labels=[s for s, i in zip(said, improved) if i])
+    last = int(np.flatnonzero(improved)[-1])
+    told = f"The best {loss} was reached after {number(xs[last])} s by {labels[order[last]]}: {form(near)}"
+    return frame.close("Loss against time", told)
 
 
 def calibration(

@@ -1,0 +1,31 @@
+"""The race as time against loss: when each model finished, and the best loss so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Finisher:
+    """A model that finished: seconds since the race began, its loss, and whether it was the best until then."""
+
+    label: str
+    family: str
+    seconds: float
+    loss: float
+    best: bool
+
+
+def finishers(finished: Iterable[tuple[str, str, float, float]]) -> tuple[Finisher, ...]:
+    """Models in the order in which they finished, from (label, family, seconds, loss) of each.
+
+    >>> [f.best for f in finishers([("b", "tree", 2.0, 0.3), ("a", "line", 1.0, 0.4), ("c", "tree", 3.0, 0.5)])]
+    [True, True, False]
+    """
+    found: list[Finisher] = []
+    best = float("inf")
+    for label, family, seconds, loss in sorted(finished, key=lambda f: (f[2], f[3], f[0])):
+        found.append(Finisher(label, family, float(seconds), float(loss), loss < best))
+        best = min(best, loss)
+    return tuple(found)

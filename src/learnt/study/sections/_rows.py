@@ -1,0 +1,124 @@
+"""The rows that were predicted worst, and typical ones, as they are in the file, with reasons where there are any."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from learnt.study.table._columns import as_text, unreadable
+
+WORST, TYPICAL = 5, 5
+MOST_CELLS = 8
+MOST_REASONS = 5
+LONGEST = 60  # characters of a cell
+
+
+@dataclass(frozen=True)
+class Reason:
+    """How much a column moved the prediction of a row away from the mean."""
+
+    column: str
+    cell: str
+    contribution: float
+
+
+@dataclass(frozen=True)
+class ShownRow:
+    """A row with its place in the file (from 0), what was true, what was predicted, and why."""
+
+    row: int
+    truth: str | float
+    predicted: str | float
+    probability: float | None  # that was given to the class that was true
+    loss: float
+    cells: dict[str, str]
+    reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True)
+class ShownRows:
+    """The worst rows, the worst first, and typical ones."""
+
+    worst: tuple[ShownRow, ...]
+    typical: tuple[ShownRow, ...]
+
+
+def worst_and_typical(losses: np.ndarray, worst: int = WORST, typical: int = TYPICAL) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of the largest losses, and those whose losses are nearest to the median; none twice.
+
+    >>> [part.tolist() for part in worst_and_typical(np.array([0.1, 0.9, 0.2, 0.5, 0.0]), 1, 2)]
+    [[1], [2, 0]]
+    """
+    order = np.argsort(-losses, kind="stable")
+    first = order[:worst]
+    rest = np.sort(order[worst:])
+    near = np.argsort(np.abs(losses[rest] - np.median(losses)), kind="stable")
+    return first, rest[near[:typical]]
+
+
+def shown_rows(
+    table: pl.DataFrame,
+    picked: Sequence[int] | np.ndarray,
+    *,
+    places: np.ndarray,
+    y: np.ndarray,
+    output: np.ndarray,
+    losses: np.ndarray,
+    decided: np.ndarray,
+    classes: list | None = None,
+    columns: Sequence[str] | None = None,
+    contributions: np.ndarray | None = None,
+) -> tuple[ShownRow, ...]:
+    """Some rows as people look at them.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The raw cells of all rows that were predicted.
+    picked : rows of it to show.
+    places : array
+        Where each row was in the file, from 0.
+    y, output, losses, decided : arrays
+        The target, what the model said (amounts, or a probability for each class), the loss, and the prediction.
+    classes : list, optional
+        None for amounts.
+    columns : names, optional
+        The columns to show, the most important first; at most eight are.
+    contributions : array of shape (len(picked), n_columns of table), optional
+        How much each column moved the prediction of each picked row.
+
+    Returns
+    -------
+    tuple of ShownRow
+    """
+    names = [name for name in (columns if columns is not None else table.columns) if unreadable(table[name]) is None]
+    picked = np.asarray(picked, dtype=np.int64)
+    shown = {name: _cells(table[name], picked) for name in names}
+    found = []
+    for k, row in enumerate(picked):
+        reasons: tuple[Reason, ...] = ()
+        if contributions is not None:
+            order = np.argsort(-np.abs(contributions[k]), kind="stable")[:MOST_REASONS]
+            reasons = tuple(
+                Reason(
+                    table.columns[j], _cells(table[table.columns[j]], picked[k : k + 1])[0], float(contributions[k, j])
+                )
+                for j in order
+                if contributions[k, j] != 0
+            )
+        if classes is None:
+            truth, said, probability = float(y[row]), float(decided[row]), None
+        else:
+            truth, said = str(y[row]), str(decided[row])
+            probability = float(output[row, classes.index(y[row].item() if hasattr(y[row], "item") else y[row])])
+        cells = {name: shown[name][k] for name in names[:MOST_CELLS]}
+        found.append(ShownRow(int(places[row]), truth, said, probability, float(losses[row]), cells, reasons))
+    return tuple(found)
+
+
+def _cells(series: pl.Series, rows: np.ndarray) -> list[str]:
+    cells = as_text(series.gather(pl.Series(rows))).to_list()
+    return ["–" if c is None else c if len(c) <= LONGEST else c[: LONGEST - 1] + "…" for c in cells]
