@@ -93,6 +93,7 @@ _ROOMS = (
 )
 # A public function and the room it lives in.
 _FUNCTIONS = {
+    "open_study": "study",
     "load": "persistence",
     "save": "persistence",
     "scan": "engine.rows",
@@ -116,6 +117,10 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from learnt.engine.threads import set_threads as set_threads
     from learnt.persistence import load as load
     from learnt.persistence import save as save
+    from learnt.study import open_study as open_study
+    from learnt.study.door._callable import CallableModule
+
+    study: CallableModule  # a module that is called: learnt.study(frame, target="late")
 
 
 def __getattr__(name: str) -> Any:

@@ -14,9 +14,10 @@ from rich.markup import escape
 from learnt.cli._errors import Interrupted, tell
 from learnt.cli._started import STARTED
 from learnt.engine import progress
-from learnt.study import Study, StudyError, example_path, parse_budget, parse_cost, study
+from learnt.study import Study, StudyError, example_path, open_study, parse_budget, parse_cost
 from learnt.study._counting import counted
 from learnt.study._errors import one_line
+from learnt.study._run import carry_out
 
 _FORMULA, _NUMBER = r"^[=+\-@\t\r]", r"^[+-]?[0-9.,eE+-]+$"
 NOTHING_BEAT_THE_CONSTANT = 3
@@ -54,9 +55,10 @@ def run_study(
         name = Path(table).name.split(".")[0] if table is not None else example_path().stem
         out = f"learnt-study-{name or 'table'}"
     try:
-        found = study(table, target, out=out, say=say, budget=seconds, cost=costs, began=STARTED, **options)
+        carry_out(table, target, out=Path(out), say=say, budget=seconds, cost=costs, began=STARTED, **options)
     except KeyboardInterrupt:
         raise Interrupted(_interrupted_message(Path(out))) from None
+    found = open_study(out)
     if not quiet:
         _print_summary(found)
     print(found.report)

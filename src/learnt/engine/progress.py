@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from html import escape
 from typing import Any, TextIO, TypeVar
 
 from learnt.engine.forks import hold_while_forking
@@ -34,8 +35,9 @@ except ImportError:  # scikit-learn before 1.9 has no callbacks
         return method
 
 
-_MODES = ("off", "auto", "rich", "plain")
+_MODES = ("off", "auto", "rich", "plain", "notebook")
 _PLAIN_SECONDS = 2.0
+_PAGE_SECONDS = 0.25
 _lock = threading.RLock()
 hold_while_forking(lambda: [_lock])
 
@@ -140,27 +142,79 @@ class _RichDisplay:
             self._progress = None
 
 
+class _NotebookDisplay:
+    """A bar of the page for each piece of work, in a notebook; removed when it is done. Needs no widgets."""
+
+    def __init__(self) -> None:
+        self._shown: dict[int, tuple[Any, float]] = {}
+
+    def begin(self, bar: Bar) -> None:
+        from IPython.display import display
+
+        self._shown[id(bar)] = (display(_as_page(bar), raw=True, display_id=True), time.monotonic())
+
+    def update(self, bar: Bar) -> None:
+        shown = self._shown.get(id(bar))
+        if shown is not None and time.monotonic() - shown[1] >= _PAGE_SECONDS:
+            shown[0].update(_as_page(bar), raw=True)
+            self._shown[id(bar)] = (shown[0], time.monotonic())
+
+    def end(self, bar: Bar) -> None:
+        handle, _ = self._shown.pop(id(bar))
+        handle.update({"text/plain": "", "text/html": ""}, raw=True)
+
+
+def _as_page(bar: Bar) -> dict[str, str]:
+    """A bar for a page, and for a front end that shows text only."""
+    count = f"{bar.done}/{bar.total}" if bar.total else ""
+    said = " · ".join(part for part in (bar.label, count, bar.text, _remaining(bar)) if part)
+    known = f' value="{bar.done}" max="{bar.total}"' if bar.total else ""
+    style = "font: .875rem system-ui, sans-serif; opacity: .85"
+    return {"text/plain": said, "text/html": f'<div style="{style}"><progress{known}></progress> {escape(said)}</div>'}
+
+
 _display: Any = None
 _configured = False
 
 
 def show(mode: str = "auto", stream: TextIO | None = None) -> None:
-    """Choose how progress is shown in this process: "off", "auto", "rich" or "plain".
+    """Choose how progress is shown in this process: "off", "auto", "rich", "plain" or "notebook".
 
-    "auto" shows bars in a terminal or notebook and lines elsewhere. Everything goes to standard error.
+    "auto" shows bars in a terminal or notebook and lines elsewhere. Everything but a notebook's bars goes to standard
+    error.
     """
     global _display, _configured
+    _display, _configured = _display_of(mode, stream), True
+
+
+@contextmanager
+def shown(mode: str | None) -> Iterator[None]:
+    """Show progress so while the block runs, and as before after it; None leaves it as it is."""
+    global _display, _configured
+    if mode is None:
+        yield
+        return
+    before = _display, _configured
+    _display, _configured = _display_of(mode, None), True
+    try:
+        yield
+    finally:
+        _display, _configured = before
+
+
+def _display_of(mode: str, stream: TextIO | None) -> Any:
     if mode not in _MODES:
         raise ValueError(f"progress can be {', '.join(_MODES)}; it got {mode!r}.")
-    _configured = True
     if mode == "auto":
-        mode = "rich" if _in_notebook() or sys.stderr.isatty() else "plain"
-    _display = {"off": lambda: None, "rich": _RichDisplay, "plain": lambda: _PlainDisplay(stream)}[mode]()
+        mode = "notebook" if in_notebook() else "rich" if sys.stderr.isatty() else "plain"
+    displays = {"off": lambda: None, "rich": _RichDisplay, "notebook": _NotebookDisplay}
+    return (displays | {"plain": lambda: _PlainDisplay(stream)})[mode]()
 
 
-def _in_notebook() -> bool:
+def in_notebook() -> bool:
+    """Whether the cells of a notebook are being run, whatever the front end."""
     shell = sys.modules.get("IPython")
-    return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
+    return shell is not None and type(shell.get_ipython()).__name__ in ("ZMQInteractiveShell", "Shell")
 
 
 @contextmanager

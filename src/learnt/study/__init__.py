@@ -8,6 +8,7 @@
     judgement    6  the test set opened once, every error with its interval; a refit on all rows; the learning curve
     report       7  report.html, model.learnt, study.json, predictions.parquet
 
+door         the study from Python and notebooks: learnt.study(frame, target="late") and the object it returns
 _run         the steps in order: up to the race            _conclude   and after it
 _settings    the options of a study                            _errors     error messages
 _counting    counts in sentences
@@ -20,21 +21,24 @@ _unseal      the sealed test set opened later             _example    the table 
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from learnt.engine.late_import import names_when_used
+from learnt.study.door._callable import CallableModule
 
 if TYPE_CHECKING:
     from learnt.study._errors import StudyError as StudyError
     from learnt.study._evaluate import evaluate_table as evaluate_table
     from learnt.study._example import example_path as example_path
     from learnt.study._predict import predict_table as predict_table
-    from learnt.study._run import Study as Study
-    from learnt.study._run import study as study
     from learnt.study._settings import Settings as Settings
     from learnt.study._settings import parse_budget as parse_budget
     from learnt.study._settings import parse_cost as parse_cost
     from learnt.study._unseal import evaluate_study as evaluate_study
+    from learnt.study.door._object import Study as Study
+    from learnt.study.door._study import open_study as open_study
+    from learnt.study.door._study import study as study
     from learnt.study.race._process import head_start as head_start
     from learnt.study.serving._http import ModelServer as ModelServer
     from learnt.study.serving._service import open_service as open_service
@@ -50,6 +54,7 @@ __all__ = [
     "example_path",
     "head_start",
     "open_service",
+    "open_study",
     "parse_budget",
     "parse_cost",
     "predict_table",
@@ -61,18 +66,20 @@ __all__ = [
 _FILES = {
     "ModelServer": "serving._http",
     "Settings": "_settings",
-    "Study": "_run",
+    "Study": "door._object",
     "StudyError": "_errors",
     "evaluate_study": "_unseal",
     "evaluate_table": "_evaluate",
     "example_path": "_example",
     "head_start": "race._process",
+    "open_study": "door._study",
     "open_service": "serving._service",
     "parse_budget": "_settings",
     "parse_cost": "_settings",
     "predict_table": "_predict",
     "read_table": "table._read",
-    "study": "_run",
+    "study": "door._study",
 }
 
 __getattr__, __dir__ = names_when_used("learnt.study", _FILES)
+sys.modules[__name__].__class__ = CallableModule  # learnt.study(frame, target="late") is learnt.study.study

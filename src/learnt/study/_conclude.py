@@ -213,6 +213,7 @@ class Conclusion:
                 "set_aside": problem.set_aside,
                 "notes": problem.notes,
                 "misread": [asdict(entry) for entry in problem.misread],
+                "target_type": str(table.frame.schema[problem.target]),
                 "hash": table.hash,
                 "time": problem.time,
                 "group": problem.group,

@@ -12,11 +12,12 @@ import polars as pl
 from learnt.persistence._files import write_notes
 from learnt.study._model import SavedModel
 from learnt.study.judgement._output import plain_data
+from learnt.study.table._frames import as_polars
 
 
 def predict_table(
     model: str | Path,
-    table: pl.DataFrame,
+    table: Any,
     *,
     lenient: bool = False,
     header: bool | None = None,
@@ -29,14 +30,14 @@ def predict_table(
     Parameters
     ----------
     model : path of a model file, or of the folder of a study.
-    table : a data frame with the columns the model was learnt from; others are ignored.
+    table : a data frame of any library, with the columns the model was learnt from; others are ignored.
     lenient : whether text where the model knows numbers or dates counts as missing; refused by default.
     header : False for a table whose columns have no names: they are then taken in the order of the learnt table, its
         target left out or not.
     say : called with a sentence on what was counted as missing.
     """
     saved = SavedModel.open(model)
-    X = saved.columns_of(table, lenient=lenient, header=header, say=say)
+    X = saved.columns_of(as_polars(table, saved.names), lenient=lenient, header=header, say=say)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # unreadable cells count as missing
         return saved.decided(saved.output(X))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -45,58 +45,18 @@ Say = Callable[[str], None]
 Moment = tuple[float, float]  # wall-clock time, and processor seconds
 
 
-@dataclass(frozen=True)
-class Study:
-    """A finished study: its numbers and where its files lie."""
-
-    facts: dict[str, Any]
-    folder: Path
-
-    @property
-    def report(self) -> Path:
-        return self.folder / "report.html"
-
-    @property
-    def model(self) -> Path:
-        return self.folder / "model.learnt"
-
-    @property
-    def beats_constant(self) -> bool:
-        return bool(self.facts["beats_constant"])
-
-
-def study(
-    table: str | Path | pl.DataFrame | None = None,
-    target: str | None = None,
+def carry_out(
+    table: str | Path | pl.DataFrame | None,
+    target: str | None,
     *,
-    out: str | Path | None = None,
-    say: Say = lambda text: None,
+    out: Path,
+    say: Say,
     began: float | None = None,
     **options: Any,
-) -> Study:
-    """Go from a table to a judged model: profile, seal, bracket, race, choose and diagnose, test once, report.
+) -> None:
+    """Go from a table to a judged model, in the folder `out`; `options` are those of `Settings`.
 
-    Parameters
-    ----------
-    table : path of a CSV, Parquet, Arrow, Feather or JSON-lines file, of an .npz of images, or a data frame; None: the
-        shipped example.
-    target : name of the column to predict.
-    out : folder for the report, the model, the numbers and the predictions; ``learnt-study-<name>`` by default.
-    say : called with one sentence whenever something worth saying happened.
-    began : the `time.monotonic()` from which the budget counts; now by default. A command counts its start as well.
-    **options : ``task``, ``time``, ``group``, ``cost``, ``keep``, ``drop``, ``seed``, ``budget`` (seconds, or "5m"),
-        ``threads``, ``fresh``, ``header``, ``metric``, ``overwrite``, ``keep_sealed``; see `Settings`.
-
-    Returns
-    -------
-    Study
-        ``facts`` (what study.json holds), ``report``, ``model``, ``beats_constant``.
-
-    Examples
-    --------
-    >>> from learnt.study import study
-    >>> found = study("deliveries.csv", "late", budget=30)      # doctest: +SKIP
-    >>> found.facts["test"]["error"]                            # doctest: +SKIP
+    The budget counts from the `time.monotonic()` at which it `began`, now by default.
     """
     # For a command the budget starts with the process, before anything is computed.
     moment = (time.monotonic(), time.process_time()) if began is None else (began, 0.0)
@@ -110,16 +70,14 @@ def study(
     settings = Settings(target=target, **options)
     if settings.header is False:
         settings = settings.with_numbered_columns(frame.columns)
-    folder = Path(out) if out is not None else Path(f"learnt-study-{name}")
-    with folder_of_a_study(folder):
-        check_nothing_is_lost(folder, settings, data_hash)
-        journal = Journal(folder / JOURNAL, settings.key(data_hash), fresh=settings.fresh)
+    with folder_of_a_study(out):
+        check_nothing_is_lost(out, settings, data_hash)
+        journal = Journal(out / JOURNAL, settings.key(data_hash), fresh=settings.fresh)
         if journal.found:
             say(f"Resuming: {journal.found} results of an earlier run are in {journal.path}.")
         if settings.keep_sealed and isinstance(table, str | Path):
             journal.add("table", "", str(Path(table).resolve()))  # where the sealed rows are
-        run = Run(settings, folder, journal, say, moment, loaded)
-        return run.all_steps(frame, name, data_hash, example)
+        Run(settings, out, journal, say, moment, loaded).all_steps(frame, name, data_hash, example)
 
 
 class Run:
@@ -135,7 +93,7 @@ class Run:
         self.budget = Budget(settings.budget, self.began)
         self.seconds: dict[str, float] = {}
 
-    def all_steps(self, frame: pl.DataFrame, name: str, data_hash: str, example: bool) -> Study:
+    def all_steps(self, frame: pl.DataFrame, name: str, data_hash: str, example: bool) -> None:
         s = self.settings
         self.work.mkdir(parents=True, exist_ok=True)
         with ExitStack() as stack:
@@ -165,7 +123,7 @@ class Run:
 
             conclusion = Conclusion(self, Table(frame, name, data_hash, example), problem, sealed, ground)
             found = conclusion.reach(workers, race, background)
-        return Study(conclusion.write(**found), self.folder)
+            conclusion.write(**found)
 
     def _processes(self, frame: pl.DataFrame) -> int:
         """How many processes fit models: fewer where each would need much memory for its rows."""

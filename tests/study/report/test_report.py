@@ -31,7 +31,7 @@ LONG = pytest.mark.long
     [(390, "light"), pytest.param(390, "dark", marks=LONG), pytest.param(1280, "light", marks=LONG), (1280, "dark")],
 )
 def test_a_classification_report_is_sound(classified, open_page, width, scheme):
-    page = open_page(classified[0].report, width, scheme)
+    page = open_page(classified[0].report.path, width, scheme)
     assert page.locator("h1").is_visible()
     assert page.locator("dd").count() == 5
     assert look(page) == ([], 0, [])
@@ -41,7 +41,7 @@ def test_a_classification_report_is_sound(classified, open_page, width, scheme):
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_a_regression_report_is_sound(regressed, open_page, width, scheme):
-    page = open_page(regressed.report, width, scheme)
+    page = open_page(regressed.report.path, width, scheme)
     assert look(page) == ([], 0, [])
     assert page.locator("figure svg").count() >= 4
 
@@ -101,13 +101,13 @@ def test_many_classes_can_be_read(classified, open_page, tmp_path, k, width, sch
 
 
 def test_the_answer_is_on_the_first_screen(classified, open_page):
-    page = open_page(classified[0].report, 1280, "light")
+    page = open_page(classified[0].report.path, 1280, "light")
     last = page.locator("dd").nth(4).bounding_box()
     assert last["y"] + last["height"] < 900
 
 
 def test_the_button_switches_light_and_dark(classified, open_page):
-    page = open_page(classified[0].report, 390, "light")
+    page = open_page(classified[0].report.path, 390, "light")
     before = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.click("#theme")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
@@ -117,11 +117,11 @@ def test_the_button_switches_light_and_dark(classified, open_page):
 
 
 def test_data_never_becomes_markup(classified, regressed):
-    text = classified[0].report.read_text(encoding="utf-8")
+    text = classified[0].report.path.read_text(encoding="utf-8")
     assert "<script>alert" not in text
     assert "&lt;script&gt;alert" in text
     assert "<b>Rome" not in text
-    for report in (text, regressed.report.read_text(encoding="utf-8")):
+    for report in (text, regressed.report.path.read_text(encoding="utf-8")):
         outside = re.findall(r"(?:src|href|url)\s*[=(]\s*['\"]?(?:https?:)?//[^'\")\s]+", report)
         assert outside == []
         assert len(report) < 400_000

@@ -104,7 +104,7 @@ def test_a_study_of_images_is_judged_saved_and_used(tmp_path, monkeypatch):
     entries = {e["family"]: e for e in found.facts["race"]["entries"]}
     assert entries["convolutional network"]["error"] < 0.1 < entries["logistic regression"]["error"]
     assert found.beats_constant
-    assert "images of 6×6 pixels" in found.report.read_text(encoding="utf-8")
+    assert "images of 6×6 pixels" in found.report.path.read_text(encoding="utf-8")
     new, truth = bars(200, seed=1)
     np.save(tmp_path / "new.npy", new)
     predicted = predict_table(tmp_path / "out", read_table(tmp_path / "new.npy"))
@@ -116,5 +116,5 @@ def test_a_wrong_target_lists_the_columns_besides_pixels(tmp_path):
     np.savez(tmp_path / "t.npz", X=images, y=y, site=y)
     with pytest.raises(StudyError, match=r'There is no column "zzz" \(the target\); the columns are "y", "site"\.'):
         study(tmp_path / "t.npz", "zzz", out=tmp_path / "out")
-    with pytest.raises(StudyError, match=r'Name it with --target; the columns are "y", "site"\.'):
+    with pytest.raises(StudyError, match=r'Name it with target=…; the columns are "y", "site"\.'):
         study(tmp_path / "t.npz", out=tmp_path / "out")

@@ -272,6 +272,7 @@ def standing_rows(decision: Decision, chosen: Standing) -> list[dict[str, Any]]:
                 "note": s.note,
                 "calibrated": calibration_fact(s),
                 "members": s.made_of,
+                "recipe": s.recipe,
                 "timing": {"fit_s": s.seconds},
             }
         )

@@ -2,6 +2,7 @@
 
 _read      a table from a file, and which line is broken where one is
 _header    whether the first line of a text table holds names
+_frames    data frames of every library in and out
 _columns   types that cannot be learnt from, moments in time, fingerprints
 _problem   the target, the columns that are used, and those set aside
 _misread   cells that were read otherwise than they are written

@@ -16,6 +16,7 @@ import polars as pl
 from learnt.study._errors import StudyError, did_you_mean, one_line
 from learnt.study._example import example_path
 from learnt.study.table._columns import fingerprint
+from learnt.study.table._frames import as_polars
 from learnt.study.table._header import looks_like_data
 from learnt.study.table._images import read_images
 
@@ -263,12 +264,6 @@ def open_table(table: Any, header: bool | None = None) -> tuple[pl.DataFrame, st
             while chunk := file.read(1 << 22):
                 digest.update(chunk)
         return frame, path.name.split(".")[0] or "table", digest.hexdigest(), example
-    if not isinstance(table, pl.DataFrame):
-        try:
-            table = pl.DataFrame(table)
-        except Exception as error:
-            raise StudyError(
-                f"A {type(table).__name__} is not a table that can be studied; pass a data frame."
-            ) from error
+    table = as_polars(table)
     _check_patterns(table)
     return table, "table", fingerprint(table), False

@@ -1,0 +1,10 @@
+"""The study from Python and notebooks.
+
+_callable      the module `learnt.study` itself, which can be called
+_study         `study` and `open_study`: a table or a folder becomes a Study
+_object        Study: what a finished study answers
+_report_file   its report as a file, and inside a notebook
+_leaderboard   its models as a data frame
+_html          its first screen in a notebook
+_sentences     sentences of the command in the words of Python
+"""
