@@ -26,6 +26,8 @@ class Command(NamedTuple):
 
 # --- options that several commands have ---
 
+_TABLES = "CSV, JSON, Parquet, Arrow, Excel, SQLite (file.db::table), .npz of images; - is standard input."
+
 
 def _header(parser: Parser) -> None:
     parser.add_argument("--header", action=BooleanOptionalAction, help="Whether the first line of a CSV holds names.")
@@ -44,8 +46,7 @@ def _model(parser: Parser, text: str = "A model file, or the folder of a study."
 
 def _study_options(parser: Parser) -> None:
     add = parser.add_argument
-    kinds = "CSV, Parquet, Arrow, Feather or JSON lines; .npz of images. Without one: a table of ours."
-    add("table", nargs="?", help=kinds)
+    add("table", nargs="?", help=f"{_TABLES} Without one: a table of ours.")
     add("-t", "--target", metavar="COLUMN", help="The column to predict.")
     add("--budget", metavar="TIME", default="60s", help="Wall-clock limit, such as 60s, 5m, 1h (default: 60s).")
     add("-o", "--out", metavar="FOLDER", help="Folder for the report, model and numbers.")
@@ -123,7 +124,7 @@ on standard error; import such columns as text, or write Parquet."""
 
 def _predict_options(parser: Parser) -> None:
     _model(parser)
-    parser.add_argument("table", help="A table with the same columns.")
+    parser.add_argument("table", help=f"A table with the same columns: {_TABLES}")
     parser.add_argument("-o", "--out", metavar="FILE", help="CSV, Parquet or Arrow file; else CSV is printed.")
     add_switch(parser, "--join", text="Put the predictions beside the columns of the table.")
     _lenient(parser)
@@ -139,7 +140,7 @@ def _predict(asked: Namespace) -> int:
 
 def _evaluate_options(parser: Parser) -> None:
     _model(parser, "The folder of a study, or a model file.")
-    table = "A table with the same columns and the target; of a sealed study: its table."
+    table = "A table with the same columns and the target, as for study; of a sealed study: its table."
     parser.add_argument("table", nargs="?", help=table)
     target = "The column of the target, where the file does not say."
     parser.add_argument("-t", "--target", metavar="COLUMN", help=target)

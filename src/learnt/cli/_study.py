@@ -18,6 +18,7 @@ from learnt.study import Study, StudyError, example_path, open_study, parse_budg
 from learnt.study._counting import counted
 from learnt.study._errors import one_line
 from learnt.study._run import carry_out
+from learnt.study.table._source import name_of
 
 _FORMULA, _NUMBER = r"^[=+\-@\t\r]", r"^[+-]?[0-9.,eE+-]+$"
 NOTHING_BEAT_THE_CONSTANT = 3
@@ -52,8 +53,7 @@ def run_study(
     if require_better and options.get("keep_sealed"):
         raise StudyError("A sealed test set cannot say what is better; give --require-better to learnt evaluate.")
     if out is None:
-        name = Path(table).name.split(".")[0] if table is not None else example_path().stem
-        out = f"learnt-study-{name or 'table'}"
+        out = f"learnt-study-{name_of(table) if table is not None else example_path().stem}"
     try:
         carry_out(table, target, out=Path(out), say=say, budget=seconds, cost=costs, began=STARTED, **options)
     except KeyboardInterrupt:

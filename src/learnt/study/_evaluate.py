@@ -21,6 +21,7 @@ from learnt.study.report._words import metric_words, share, verdict_lines
 from learnt.study.table._columns import as_text
 from learnt.study.table._labels import Labels, read_labels
 from learnt.study.table._read import open_table
+from learnt.study.table._source import is_named, title_of
 
 LEAST_ROWS = 5
 Say = Callable[[str], None]
@@ -40,7 +41,8 @@ def evaluate_table(
     Parameters
     ----------
     model : path of a model file, or of the folder of a study.
-    table : path of a table, or a data frame, with the columns the model was learnt from and the target.
+    table : path of a table as `read_table` takes them, or a data frame, with the columns the model was learnt from and
+        the target.
     target : the column of the target; the one that a study wrote into the model file by default.
     lenient, header, say : as in `predict_table`.
 
@@ -67,7 +69,7 @@ def evaluate_table(
     known = saved.about.get("table")
     facts: dict[str, Any] = {
         "model": str(saved.path),
-        "table": Path(table).name if isinstance(table, str | Path) else name,
+        "table": title_of(table) if is_named(table) else name,
         "target": target,
         "task": "regress" if saved.classes is None else "classify",
         "classes": saved.classes,

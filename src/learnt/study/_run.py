@@ -37,6 +37,7 @@ from learnt.study.table._images import besides_pixels
 from learnt.study.table._problem import Problem, pose
 from learnt.study.table._read import open_table
 from learnt.study.table._seal import PARTS, Sealed, seal
+from learnt.study.table._source import is_named, place_of
 
 LONG_ENOUGH = 30.0  # seconds of budget from which small tables get more than one partition
 ENOUGH_TO_BRACKET = 8.0  # and from which bounds on the best possible error are computed, each on an idle machine
@@ -75,8 +76,8 @@ def carry_out(
         journal = Journal(out / JOURNAL, settings.key(data_hash), fresh=settings.fresh)
         if journal.found:
             say(f"Resuming: {journal.found} results of an earlier run are in {journal.path}.")
-        if settings.keep_sealed and isinstance(table, str | Path):
-            journal.add("table", "", str(Path(table).resolve()))  # where the sealed rows are
+        if settings.keep_sealed and is_named(table) and (place := place_of(table)) is not None:
+            journal.add("table", "", place)  # where the sealed rows are
         Run(settings, out, journal, say, moment, loaded).all_steps(frame, name, data_hash, example)
 
 

@@ -66,7 +66,7 @@ def test_a_broken_csv_is_one_sentence_with_a_line(tmp_path, text, said):
         ("t.pdf", b"%PDF-1.4 rest", "document"),
         ("t.parquet", b"PAR1 not really", "could not be read as parquet"),
         ("t.bin", b"\x00\x01\x02\x03", "not a text table"),
-        ("t.jsonl", b'{"a": 1}\n{"a":\n', "could not be read as ndjson"),
+        ("t.jsonl", b'{"a": 1}\n{"a":\n', "is broken at line 2, column 6"),
     ],
 )
 def test_what_is_no_table_is_refused(tmp_path, name, data, said):

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from learnt.study._errors import StudyError, did_you_mean
-from learnt.study.table._read import read_text
+from learnt.study.table._text import read_text
 
 _WORDS = {dict: "an object", list: "a list", str: "text", bool: "true or false", int: "a number", float: "a number"}
 _WORDS[type(None)] = "null"
