@@ -40,6 +40,7 @@ def test_every_file_is_there_and_nothing_else(classified):
         "predictions.parquet",
         "report.html",
         "study.json",
+        "train.py",
     ]
     assert found.beats_constant
     assert any("row_id" in s and "identifier" in s for s in said)

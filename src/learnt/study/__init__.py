@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from learnt.study.race._process import head_start as head_start
     from learnt.study.serving._http import ModelServer as ModelServer
     from learnt.study.serving._service import open_service as open_service
+    from learnt.study.table._problem import labelled_rows as labelled_rows
     from learnt.study.table._read import read_table as read_table
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "evaluate_table",
     "example_path",
     "head_start",
+    "labelled_rows",
     "open_service",
     "open_study",
     "parse_budget",
@@ -73,6 +75,7 @@ _FILES = {
     "example_path": "_example",
     "head_start": "race._process",
     "open_study": "door._study",
+    "labelled_rows": "table._problem",
     "open_service": "serving._service",
     "parse_budget": "_settings",
     "parse_cost": "_settings",

@@ -34,12 +34,13 @@ from learnt.study.judgement._ceiling import unbracketed
 from learnt.study.judgement._curve import diagnose, reconciled
 from learnt.study.judgement._opening import Run as Opening
 from learnt.study.judgement._opening import add_importances, asked_metric, open_test_set, predictions, settle
-from learnt.study.judgement._output import plain_data, write_facts
+from learnt.study.judgement._output import plain_data, write_facts, write_text
 from learnt.study.race._background import BackgroundCall
 from learnt.study.race._ground import Ground
 from learnt.study.race._race import Entry, Race
 from learnt.study.race._recipe import Recipe, build_recipe
 from learnt.study.race._remote import Worker, readiest
+from learnt.study.race._script import train_script
 from learnt.study.report._report import write_report
 from learnt.study.report._words import has_model, summarise
 from learnt.study.table._problem import Problem
@@ -291,6 +292,7 @@ class Conclusion:
             os.replace(run.work / name, run.folder / name)
         if "judged.learnt" not in files:
             (run.folder / "judged.learnt").unlink(missing_ok=True)  # of an earlier run
+        write_text(run.folder / "train.py", train_script(facts))
         write_report(run.folder / "report.html", facts, points)
         shutil.rmtree(run.work, ignore_errors=True)
         return facts

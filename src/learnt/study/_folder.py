@@ -21,7 +21,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-OUTPUTS = ("report.html", "model.learnt", "judged.learnt", "study.json", "predictions.parquet")
+OUTPUTS = ("report.html", "model.learnt", "judged.learnt", "study.json", "predictions.parquet", "train.py")
 JOURNAL, WORK, LOCK = "journal.jsonl", ".work-", ".lock"
 PREPARED = ("table", "fresh", "folds")  # kinds of records in the journal that nothing was computed for
 _HELD = (BlockingIOError, PermissionError)

@@ -214,6 +214,15 @@ class Study:
         """How the target was typed in the table."""
         return str(self.facts["data"].get("target_type", ""))
 
+    def code(self) -> str:
+        """A script of under sixty lines that fits the model again from the table with plain `learnt` code.
+
+        It lies in the folder as train.py: ``python train.py TABLE`` writes a model with the same predictions.
+        """
+        from learnt.study.race._script import train_script
+
+        return train_script(self.facts)
+
     # --- as files ---
 
     def save(self, path: str | Path) -> Path:

@@ -7,6 +7,7 @@ _budget      how the time is divided: what comes after the race is set aside bef
 _ground      targets, folds, held-out rows
 _objective   the loss that is minimised; _metric   the metric that was asked for instead
 _recipe      from plain data to models: a specification, a blend
+_script      the same recipe as train.py, plain code for the user
 _layout      rows and folds in files, for the processes that fit models
 _bench       fits in the worker process: prepared folds, losses, the final model
 _worker      the process itself; _process how it is started; _remote the study's side of it: requests with a time limit

@@ -152,6 +152,39 @@ def pose(
     )
 
 
+def labelled_rows(table: pl.DataFrame, target: str, task: str = "auto") -> tuple[pl.DataFrame, np.ndarray]:
+    """The rows of a table that have a target, and the target as a study learns it.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `read_table` reads it.
+    target : str
+        The column to predict.
+    task : {"auto", "classify", "regress"}, default="auto"
+        Classes or amounts; by default it is seen from the target.
+
+    Returns
+    -------
+    table : DataFrame
+        The rows with a target; without those of classes that are too rare to be learnt.
+    y : array of shape (n_rows,)
+        Labels or amounts, whether they were written as numbers or as text.
+
+    Examples
+    --------
+    >>> rows, y = labelled_rows(pl.DataFrame({"a": [1, 2, 3], "b": ["$1,200", None, "$950"]}), "b", "regress")
+    >>> rows["a"].to_list(), y.tolist()
+    ([1, 3], [1200.0, 950.0])
+    """
+    y, kind, kept = _read_target(table, target, task, [], [])
+    table = table.filter(pl.Series(kept))
+    if kind == "classify":
+        y, _, kept = _labels(y, [], target)
+        table = table.filter(pl.Series(kept))
+    return table, y
+
+
 def _check_enough(y: np.ndarray) -> None:
     if len(y) < LEAST_ROWS:
         some = counted(len(y), "row has", "rows have")
