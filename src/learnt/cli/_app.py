@@ -176,9 +176,10 @@ def _serve_options(parser: Parser) -> None:
 
 
 _SERVE = """\
-GET / is a page with a form; POST /predict takes rows as JSON objects or CSV;
-GET /schema says what columns there are; GET /health whether it answers. Only
-this machine is listened to unless --host says otherwise."""
+GET / is a page with a form; POST /predict takes a row as a JSON object, a list
+of them, or CSV; GET /docs says how, and /openapi.json to programs; GET /schema
+says what columns there are; GET /health whether it answers. Only this machine
+is listened to unless --host says otherwise."""
 
 
 def _serve(asked: Namespace) -> int:

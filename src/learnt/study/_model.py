@@ -14,9 +14,11 @@ from learnt.persistence import inspect, load
 from learnt.preprocessing import TableEncoder
 from learnt.study._counting import counted
 from learnt.study._errors import StudyError, did_you_mean
+from learnt.study._unlike import unlike_rows
 from learnt.study.judgement._judge import output_of
 from learnt.study.judgement._output import prediction_columns
 
+UNLIKE = "unlike"  # the column of what is unlike all that was learnt from
 Say = Callable[[str], None]
 
 
@@ -95,6 +97,20 @@ class SavedModel:
             return output_of(self.fitted, X, self.classes)
         except ValueError as error:  # what a model says of rows it cannot take, or that it was never fitted
             raise StudyError(" ".join(str(error).split())) from error
+
+    def unlike(self, X: Any) -> pl.Series:
+        """What in each row from `columns_of` is unlike all that was learnt from, in words; null where nothing is.
+
+        Examples
+        --------
+        >>> saved = SavedModel.open("model.learnt")         # doctest: +SKIP
+        >>> saved.unlike(saved.columns_of(table)).to_list() # doctest: +SKIP
+        [None, 'age = 900 (learnt from 18 to 95)']
+        """
+        if self.encoder is None or self.encoder.sparse_ or self.names is None:
+            return pl.Series(UNLIKE, [None] * len(X), dtype=pl.String)
+        found = unlike_rows(self.encoder, X, self.about.get("rows"), self.about.get("once"))
+        return pl.Series(UNLIKE, found, dtype=pl.String)
 
     def decided(self, output: np.ndarray) -> pl.DataFrame:
         """The decision and the probabilities, or the amount and its interval."""

@@ -11,6 +11,7 @@ import polars as pl
 
 from learnt.persistence._files import write_notes
 from learnt.study._model import SavedModel
+from learnt.study._unlike import sentence
 from learnt.study.judgement._output import plain_data
 from learnt.study.table._frames import as_polars
 
@@ -25,7 +26,9 @@ def predict_table(
 ) -> pl.DataFrame:
     """Predictions for the rows of a table: the decision and the probabilities, or the amount and its interval.
 
-    Threshold and interval are in the model file, where a study wrote it; without, the likelier class is chosen.
+    Threshold and interval are in the model file, where a study wrote it; without, the likelier class is chosen. The
+    last column, "unlike", says in words what in a row is unlike all that the model was learnt from (an age of 900, a
+    town it has never seen); it is null where nothing is.
 
     Parameters
     ----------
@@ -34,13 +37,16 @@ def predict_table(
     lenient : whether text where the model knows numbers or dates counts as missing; refused by default.
     header : False for a table whose columns have no names: they are then taken in the order of the learnt table, its
         target left out or not.
-    say : called with a sentence on what was counted as missing.
+    say : called with a sentence on what was counted as missing, and on how many rows are unlike what was learnt from.
     """
     saved = SavedModel.open(model)
     X = saved.columns_of(as_polars(table, saved.names), lenient=lenient, header=header, say=say)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # unreadable cells count as missing
-        return saved.decided(saved.output(X))
+        decided, unlike = saved.decided(saved.output(X)), saved.unlike(X)
+    if (said := sentence(unlike)) is not None:
+        say(said)
+    return decided.with_columns(unlike)
 
 
 def keep_with_model(path: Path, facts: dict[str, Any]) -> None:
@@ -54,6 +60,8 @@ def keep_with_model(path: Path, facts: dict[str, Any]) -> None:
     notes |= {"target": facts["target"], "task": facts.get("task"), "constant": facts.get("constant")}
     notes |= {name: settings.get(name) for name in ("metric", "cost", "group")}
     notes["table"] = facts["data"].get("hash")
+    notes["rows"] = facts.get("model", {}).get("rows")
+    notes["once"] = {c["name"]: c["once"] for c in facts["data"].get("columns", ()) if "once" in c}
     if settings.get("header") is False:
         notes["width"] = facts["data"]["width"]
     write_notes(path, {"study": plain_data(notes)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -24,13 +24,24 @@ def rows_from_csv(body: bytes, header: bool | None) -> pl.DataFrame:
     return table
 
 
-def rows_from_json(body: bytes, columns: list[str]) -> pl.DataFrame:
-    """The wanted columns of a list of objects, or of the list under "rows"; other keys are ignored.
+class Rows(NamedTuple):
+    """The rows of a body, and whether it was one object alone, which gets one answer."""
 
-    >>> rows_from_json(b'[{"x": 1, "town": "Oslo", "more": 0}, {"x": 2.5, "town": null}]', ["x", "town"]).rows()
+    table: pl.DataFrame
+    single: bool
+
+
+def rows_from_json(body: bytes, columns: list[str]) -> Rows:
+    """The wanted columns of one object, of a list of objects, or of the list under "rows"; other keys are ignored.
+
+    >>> rows_from_json(b'[{"x": 1, "town": "Oslo", "more": 0}, {"x": 2.5, "town": null}]', ["x", "town"]).table.rows()
     [(1.0, 'Oslo'), (2.5, None)]
+    >>> rows_from_json(b'{"x": 1}', ["x"]).single
+    True
     """
-    rows = _rows(_parsed(body))
+    found = _parsed(body)
+    single = isinstance(found, dict) and not isinstance(found.get("rows"), list)
+    rows = [found] if single else _rows(found)
     for k, row in enumerate(rows):
         if not isinstance(row, dict):
             raise StudyError(f"Row {k + 1:,} is {_WORDS[type(row)]}; every row is an object of columns and values.")
@@ -40,7 +51,7 @@ def rows_from_json(body: bytes, columns: list[str]) -> pl.DataFrame:
                     f'Row {k + 1:,} lacks the column "{name}"; {did_you_mean(name, row)} '
                     "Send null where a value is missing."
                 )
-    return pl.DataFrame([_series(name, [row[name] for row in rows]) for name in columns])
+    return Rows(pl.DataFrame([_series(name, [row[name] for row in rows]) for name in columns]), single)
 
 
 def _parsed(body: bytes) -> Any:
@@ -73,7 +84,7 @@ def _refuse(word: str) -> None:
 
 
 def _rows(found: Any) -> list:
-    if isinstance(found, dict) and "rows" in found and isinstance(found["rows"], list):
+    if isinstance(found, dict):
         found = found["rows"]
     if not isinstance(found, list):
         raise StudyError(

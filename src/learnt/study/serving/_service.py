@@ -12,12 +12,20 @@ import polars as pl
 
 from learnt._version import __version__
 from learnt.study._errors import StudyError, did_you_mean
-from learnt.study._model import SavedModel
-from learnt.study.serving._bodies import rows_from_csv, rows_from_json
+from learnt.study._model import UNLIKE, SavedModel
+from learnt.study.serving._bodies import Rows, rows_from_csv, rows_from_json
+from learnt.study.serving._openapi import docs_page, openapi
 from learnt.study.serving._schema import columns_wanted, describe, example_row
 
 JSON, CSV, HTML = "application/json", "text/csv", "text/html"
-ROUTES = {"/": "GET", "/predict": "POST", "/schema": "GET", "/health": "GET"}
+ROUTES = {
+    "/": "GET",
+    "/predict": "POST",
+    "/schema": "GET",
+    "/health": "GET",
+    "/openapi.json": "GET",
+    "/docs": "GET",
+}
 _YES, _NO = ("yes", "true", "1", ""), ("no", "false", "0")
 _LOG = logging.getLogger("learnt")
 
@@ -58,6 +66,7 @@ class Service:
         self._schema = _json(self.schema)
         self._health = _json({"status": "ok", "model": self.schema["model"], "learnt": __version__})
         self._page = _page(self.schema)
+        self._api = openapi(self.schema)
 
     def warm(self) -> None:
         """Predict an example, so that what is loaded or compiled once is there before the first request."""
@@ -77,10 +86,13 @@ class Service:
             return refusal(405, f"{request.path} takes {wanted}, not {request.method}.", allow)
         if request.path == "/predict":
             return self._answered(request)
+        if request.path == "/docs":
+            return Answer(200, HTML, docs_page(self._api))
         body, kind = {
             "/": (self._page, HTML),
             "/schema": (self._schema, JSON),
             "/health": (self._health, JSON),
+            "/openapi.json": (_json(self._api), JSON),
         }[request.path]
         return Answer(200, kind, body)
 
@@ -98,17 +110,17 @@ class Service:
     def _predict(self, request: Request) -> Answer:
         options = _options(request.query)
         if request.kind == CSV:
-            table = rows_from_csv(request.body, options["header"])
+            rows = Rows(rows_from_csv(request.body, options["header"]), single=False)
         else:
-            table, options["header"] = rows_from_json(request.body, self.columns), None
+            rows, options["header"] = rows_from_json(request.body, self.columns), None
         said: list[str] = []
-        X = self.model.columns_of(table, say=said.append, **options)
-        decided = self.model.decided(self.model.output(X))
-        rows = decided.height
+        X = self.model.columns_of(rows.table, say=said.append, **options)
+        decided = self.model.decided(self.model.output(X)).with_columns(self.model.unlike(X))
         if CSV in request.accept or (request.kind == CSV and JSON not in request.accept):
-            return Answer(200, CSV, decided.write_csv().encode(), rows=rows)
-        found: dict[str, Any] = {"predictions": _records(decided, self.model.classes)}
-        return Answer(200, JSON, _json(found | ({"notes": said} if said else {})), rows=rows)
+            return Answer(200, CSV, decided.write_csv().encode(), rows=decided.height)
+        records = _records(decided, self.model.classes)
+        found: dict[str, Any] = records[0] if rows.single else {"predictions": records}
+        return Answer(200, JSON, _json(found | ({"notes": said} if said else {})), rows=decided.height)
 
 
 def open_service(model: str | Path) -> Service:
@@ -120,8 +132,11 @@ def _records(decided: pl.DataFrame, classes: list | None) -> list[dict[str, Any]
     """Predictions as objects, probabilities by the name of their class."""
     if classes is None:
         return decided.to_dicts()
-    names = [str(name) for name in classes[: decided.width - 1]]
-    return [{"prediction": row[0], "probabilities": dict(zip(names, row[1:]))} for row in decided.iter_rows()]
+    names = [str(name) for name in classes[: decided.width - 2]]
+    return [
+        {"prediction": row[0], "probabilities": dict(zip(names, row[1:-1])), UNLIKE: row[-1]}
+        for row in decided.iter_rows()
+    ]
 
 
 def _options(query: dict[str, str]) -> dict[str, Any]:

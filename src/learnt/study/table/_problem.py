@@ -310,7 +310,12 @@ def _profile(table: pl.DataFrame, target: str, y: np.ndarray) -> dict[str, Any]:
     rows = max(min(_PROFILED, _PROFILED_CELLS // table.width), LEAST_ROWS)
     if len(table) > rows:
         table = table[np.sort(generator(0).permutation(len(table))[:rows])]
-    return profile(table, target)
+    found = profile(table, target)
+    for column in found["columns"]:
+        if column["kind"] == "category":  # the share of fresh rows with a level never seen is about as large
+            values = table[column["name"]]
+            column["once"] = float((values.is_unique() & values.is_not_null()).mean() or 0.0)
+    return found
 
 
 def _described(columns: list[dict[str, Any]], features: list[str], grid: Grid | None) -> list[dict[str, Any]]:
