@@ -3,7 +3,7 @@
 The house, from the ground up; imports only go down:
 
     engine                                   arrays, compiled kernels, threads, rows, random, checks, progress
-    erm metrics forestry statistics distances kernels    the mathematics
+    erm metrics forestry statistics distances kernels explanation    the mathematics
     linear_model naive_bayes neighbors       estimators
     cluster mixture manifold decomposition density preprocessing baseline svm inverse tree ensemble
     discriminant_analysis bayes kernel_ridge kernel_approximation gaussian_process neural_network random_projection
@@ -82,6 +82,7 @@ _ROOMS = (
     "distributed",
     "engine",
     "experimental",
+    "explanation",
     "forestry",
     "inverse",
     "kernels",

@@ -1,4 +1,4 @@
-"""What a fitted model depends on: scikit-learn's permutations, partial dependence and their pictures, as they are."""
+"""What a fitted model depends on: reasons row by row; scikit-learn's permutations, partial dependence and pictures."""
 
 from sklearn.inspection import (
     DecisionBoundaryDisplay,
@@ -7,9 +7,13 @@ from sklearn.inspection import (
     permutation_importance,
 )
 
+from learnt.explanation._reasons import Reasons, contributions
+
 __all__ = [
     "DecisionBoundaryDisplay",
     "PartialDependenceDisplay",
+    "Reasons",
+    "contributions",
     "partial_dependence",
     "permutation_importance",
 ]

@@ -23,7 +23,7 @@ from learnt.engine.single import refuse_sparse_missing, require_float32
 from learnt.engine.targets import require_same_length
 from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, check_weights
 from learnt.engine.weights import without_absent
-from learnt.forestry import Categories, Columns, Tree, grow_in_scale, prune_by_cost, pruning_path
+from learnt.forestry import Categories, Columns, PackedTrees, Tree, grow_in_scale, prune_by_cost, pruning_path
 from learnt.forestry.schema import categories_check
 
 WHOLE, REAL = (int, np.integer), (float, np.floating)
@@ -197,6 +197,30 @@ class BaseTree(MultiOutputMixin, Estimator):
         `learnt.ensemble` and scikit-learn's `permutation_importance` measure what a column is worth on unseen rows.
         """
         return self._fitted_tree().compute_feature_importances()
+
+    def contributions(self, X: Any) -> np.ndarray:
+        """What every column adds to the prediction of every row: exact Shapley values.
+
+        The probability of the second of two classes or of each class, or the predicted number, is explained. A column
+        whose value is not known goes both ways at its splits, in proportion to the training rows.
+
+        Returns
+        -------
+        array of shape (n, n_features + 1), or (n, n_classes, n_features + 1) for three classes or more
+            A row adds up to the prediction. The last column is the expected prediction of the training rows.
+        """
+        X, tree, name = self._rows(X), self.tree_, type(self).__name__
+        if tree.n_outputs > 1:
+            raise ValueError(f"contributions of {name} are for one output; y had {tree.n_outputs} columns.")
+        if tree.surrogates is not None:
+            raise ValueError(
+                f"contributions of {name} are not defined where missing cells go by other columns; fit with "
+                "missing='direction', or use learnt.inspection.contributions with method='sampled'."
+            )
+        packed = PackedTrees.from_trees([tree])
+        cover = tree.weighted_n_node_samples[packed.origin]
+        out = packed.contributions(X, cover, 1 if tree.max_n_classes == 2 else None)
+        return out[:, 0] if out.shape[1] == 1 else out
 
     def explain(self, x: Any, *, feature_names: Any = None, class_names: Any = None) -> str:
         """Why the tree says what it says of one row: its path in words (`learnt.tree.explain`)."""

@@ -114,3 +114,93 @@ def test_a_path_far_longer_than_there_are_columns():
     assert model._trees.depth > 10
     parts = model.contributions(X)
     np.testing.assert_allclose(parts.sum(axis=1), model.predict(X), atol=1e-10 * y.max())
+
+
+# --- single trees and forests
+
+
+def expected_of_tree(tree, x, known):
+    """What one tree says where only the columns in `known` are known, each branch by its share of the rows."""
+
+    def below(node):
+        children = tree.children(node)
+        if not len(children):
+            return tree.value[node, 0]
+        weights = tree.weighted_n_node_samples[children]
+        if tree.feature[node] not in known:
+            return sum(w * below(c) for w, c in zip(weights / weights.sum(), children))
+        cell = x[tree.feature[node]]
+        if tree.table_start[node] >= 0:
+            size = tree.table_size[node]
+            entry = 1 if np.isnan(cell) else 2 + int(cell) if 0 <= cell < size - 2 else 0
+            return below(tree.table[tree.table_start[node] + entry])
+        left = tree.missing_go_to_left[node] if np.isnan(cell) else np.float32(cell) <= tree.threshold[node]
+        return below(children[0] if left else children[1])
+
+    return below(0)
+
+
+def by_definition_of_trees(trees, x, d):
+    out = np.zeros((d + 1, trees[0].max_n_classes))
+    for tree in trees:
+        for j in range(d):
+            others = [k for k in range(d) if k != j]
+            for size in range(d):
+                weight = factorial(size) * factorial(d - size - 1) / factorial(d)
+                for chosen in combinations(others, size):
+                    gained = expected_of_tree(tree, x, {*chosen, j}) - expected_of_tree(tree, x, set(chosen))
+                    out[j] += weight * gained / len(trees)
+        out[d] += expected_of_tree(tree, x, set()) / len(trees)
+    return out
+
+
+def missing_and_categories(n=300):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, 4)).astype(np.float32)
+    X[:, 3] = rng.integers(0, 6, n)
+    X[rng.random(n) < 0.15, 1] = np.nan
+    return X, X[:, 0] * np.nan_to_num(X[:, 1], nan=2.0) + np.sin(2 * X[:, 3])
+
+
+@pytest.mark.parametrize("split", ["subset", "multiway"])
+def test_a_tree_of_categories_and_missing_cells(split):
+    from learnt.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    X, y = missing_and_categories()
+    settings = {"max_depth": 5, "categorical_features": [3], "categorical_split": split, "random_state": 0}
+    rows = np.vstack([X[:5], [[0.1, np.nan, -2.0, np.nan]], [[0.0, 0.0, 0.0, 9.0]]]).astype(np.float32)
+    tree = DecisionTreeRegressor(**settings).fit(X, y)
+    for x, found in zip(rows, tree.contributions(rows), strict=True):
+        np.testing.assert_allclose(found, by_definition_of_trees([tree.tree_], x, 4)[:, 0], atol=1e-10)
+    tree = DecisionTreeClassifier(**settings).fit(X, np.digitize(y, [-0.5, 0.5]))
+    parts = tree.contributions(rows)
+    for x, found in zip(rows, parts, strict=True):
+        np.testing.assert_allclose(found, by_definition_of_trees([tree.tree_], x, 4).T, atol=1e-10)
+    np.testing.assert_allclose(parts.sum(axis=2), tree.predict_proba(rows), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["RandomForest", "ExtraTrees"])
+def test_a_forest_is_the_mean_of_its_trees(kind):
+    from learnt import ensemble
+
+    X, y = missing_and_categories()
+    forest = getattr(ensemble, f"{kind}Classifier")(5, max_leaf_nodes=12, random_state=0).fit(X, y > 0)
+    parts = forest.contributions(X[:6])
+    assert parts.shape == (6, 5)
+    for x, found in zip(X, parts):
+        wanted = by_definition_of_trees([member.tree_ for member in forest.estimators_], x, 4)
+        np.testing.assert_allclose(found, wanted[:, 1], atol=1e-10)
+    forest = getattr(ensemble, f"{kind}Regressor")(5, random_state=0).fit(X, y)
+    parts = forest.contributions(X[:50])
+    np.testing.assert_allclose(parts.sum(axis=1), forest.predict(X[:50]), atol=1e-9)
+    np.testing.assert_allclose(forest.contributions(X[7:8]), parts[7:8], atol=1e-12)
+
+
+def test_what_trees_do_not_explain():
+    from learnt.tree import DecisionTreeRegressor
+
+    X, y = missing_and_categories()
+    with pytest.raises(ValueError, match="for one output; y had 2 columns"):
+        DecisionTreeRegressor(max_depth=2).fit(X, np.column_stack([y, -y])).contributions(X)
+    with pytest.raises(ValueError, match="missing cells go by other columns"):
+        DecisionTreeRegressor(max_depth=3, missing="surrogate").fit(X, y).contributions(X)

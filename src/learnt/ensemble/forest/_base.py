@@ -319,6 +319,30 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
         return tags
 
 
+class PredictingForest(BaseForest):
+    """A forest of a target, whose predictions can be explained."""
+
+    def contributions(self, X: Any) -> np.ndarray:
+        """What every column adds to the prediction of every row: exact Shapley values.
+
+        The probability of the second of two classes or of each class, or the predicted number, is explained. A column
+        whose value is not known goes both ways at its splits, in proportion to the training rows.
+
+        Returns
+        -------
+        array of shape (n, n_features + 1), or (n, n_classes, n_features + 1) for three classes or more
+            A row adds up to the prediction. The last column is the expected prediction of the training rows.
+        """
+        X = self._rows(X)
+        if getattr(self, "n_outputs_", 1) > 1:
+            raise ValueError(
+                f"contributions of {type(self).__name__} are for one output; y had {self.n_outputs_} columns."
+            )
+        second = 1 if self.grove_.width == 2 else None
+        out = join([self.grove_.contributions(part, second) for part in dense_parts(X, SPARSE_CELLS)])
+        return out[:, 0] if out.shape[1] == 1 else out
+
+
 def target_columns(y: Any, X: Any, name: str) -> np.ndarray:
     """y as (n, n_outputs), refused where it is not there, sparse or of another length."""
     if y is None:

@@ -18,13 +18,13 @@ from learnt.engine.validation import check_target
 from learnt.engine.weights import without_absent
 from learnt.ensemble._common import row_count
 from learnt.ensemble._lazy import LazyClassifier
-from learnt.ensemble.forest._base import BaseForest, target_columns
+from learnt.ensemble.forest._base import PredictingForest, target_columns
 from learnt.ensemble.forest._lazy import in_blocks
 from learnt.ensemble.forest._left_out import permutation_importances, predictions
 from learnt.ensemble.forest._sampling import Sampling
 
 
-class ForestClassifier(LazyClassifier, BaseForest):
+class ForestClassifier(LazyClassifier, PredictingForest):
     """What forests of classes share."""
 
     _criteria = ("gini", "entropy", "log_loss")

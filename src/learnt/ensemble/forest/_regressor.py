@@ -14,7 +14,7 @@ from learnt.engine.columns import monotone_directions
 from learnt.engine.matrices import dense_parts, join
 from learnt.engine.validation import check_target
 from learnt.ensemble._lazy import LazyRegressor
-from learnt.ensemble.forest._base import SPARSE_CELLS, BaseForest, target_columns
+from learnt.ensemble.forest._base import SPARSE_CELLS, PredictingForest, target_columns
 from learnt.ensemble.forest._classifier import importance_bunch, training_rows, tree_deviation
 from learnt.ensemble.forest._lazy import in_blocks
 from learnt.ensemble.forest._left_out import permutation_importances, predictions, standardized_errors
@@ -23,7 +23,7 @@ from learnt.ensemble.forest._sampling import Sampling
 from learnt.forestry import Grove
 
 
-class ForestRegressor(LazyRegressor, BaseForest):
+class ForestRegressor(LazyRegressor, PredictingForest):
     """What forests of numbers share."""
 
     _leaf_samples: dict[str, np.ndarray]

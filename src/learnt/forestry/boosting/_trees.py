@@ -9,11 +9,9 @@ import numpy as np
 
 from learnt.engine.bounds import rising, within
 from learnt.engine.cached import cached_property
-from learnt.engine.threads import for_blocks
-from learnt.forestry.bins._bins import Bins, flat_view
+from learnt.forestry.bins._bins import Bins
 from learnt.forestry.boosting._grower import GrownTree
 from learnt.forestry.kept._packed import PackedTrees
-from learnt.forestry.kept._shapley import shapley_rows
 from learnt.forestry.kept._traverse import CATEGORIES, COLUMN, INNER, MISSING_LEFT, NODE
 from learnt.forestry.kept._tree import Tree
 
@@ -141,18 +139,7 @@ class BoostedTrees:
 
     def contributions(self, X: np.ndarray) -> np.ndarray:
         """Shapley values (n, n_outputs, n_features + 1): what each column adds to the score, and the expected score."""
-        out = np.zeros((X.shape[0], self.n_outputs, self.n_features + 1))
-        view, deep = flat_view(X), self.depth + 2
-        packed = self.packed
-
-        def work(lo: int, hi: int) -> None:
-            shapley_rows(
-                view, lo, hi, packed.nodes, self.left, self.feature, self.cover, self.roots, self.outputs, self.table,
-                deep, out,
-            )  # fmt: skip
-
-        for_blocks(work, X.shape[0], grain=64)
-        return out
+        return self.packed.contributions(X, self.cover)
 
     @cached_property
     def depth(self) -> int:

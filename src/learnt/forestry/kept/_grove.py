@@ -320,6 +320,12 @@ class Grove:
         """The number of each row's leaf in each tree, (n, n_trees)."""
         return self.numbers[self.packed.apply(X) + self.roots].astype(np.int64)
 
+    def contributions(self, X: np.ndarray, output: int | None = None) -> np.ndarray:
+        """Shapley values (n, n_outputs, n_features + 1) of the mean over trees; with `output` of that value alone."""
+        out = self.packed.contributions(X, self.weight, output)
+        out /= self.n_trees
+        return out
+
     def tree(self, t: int) -> Tree:
         """One tree as a `Tree`, with all its attributes."""
         lo, hi = int(self.roots[t]), int(self.roots[t] + self.sizes[t])

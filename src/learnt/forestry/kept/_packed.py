@@ -17,6 +17,7 @@ import numpy as np
 
 from learnt.engine.threads import for_blocks
 from learnt.forestry.bins._bins import flat_view
+from learnt.forestry.kept._shapley import tree_contributions
 from learnt.forestry.kept._short import LEAST, ShortTrees
 from learnt.forestry.kept._traverse import CATEGORIES, INNER, MISSING_LEFT, NODE, add_values, find_leaves
 from learnt.forestry.kept._tree import Tree
@@ -119,6 +120,14 @@ class PackedTrees:
         else:
             for_blocks(work, X.shape[0], grain=_GRAIN)
         return out
+
+    def contributions(self, X: np.ndarray, cover: np.ndarray, output: int | None = None) -> np.ndarray:
+        """Shapley values (n, n_outputs, n_features + 1) of the sum over trees; the last is the expected sum.
+
+        `cover` is the weight of the training rows of every node, or of every leaf. With `output` only that one of the
+        values of a leaf is explained.
+        """
+        return tree_contributions(self, cover, X, output)
 
     def apply(self, X: np.ndarray) -> np.ndarray:
         """The leaf of every row in every tree, by its number in the tree it comes from: (n, n_trees)."""

@@ -1,129 +1,271 @@
 """Exact Shapley values of trees: how much of one prediction is due to each column.
 
 The value of a set S of columns is the tree's expected prediction when only those are known: at a split on a known
-column the row goes its way, elsewhere both ways, in proportion to the training rows. The Shapley value of column j is
-the mean, over all orders of the columns, of the change when j becomes known. One traversal of the tree computes all of
-them: on the way to a leaf it keeps, for every number k of known columns, the weight of the subsets of that size, and at
-a leaf takes each column out of these sums in turn (Lundberg, Erion and Lee, Consistent individualized feature
-attribution for tree ensembles, 2018).
+column the row goes its way, elsewhere every way, in proportion to the training rows. The Shapley value of column j is
+the mean, over all orders of the columns, of the change when j becomes known (Lundberg, Erion and Lee, Consistent
+individualized feature attribution for tree ensembles, 2018).
+
+A leaf of value v is worth  v · Π_k o_k^[k ∈ S] · z_k^[k ∉ S]  over the columns k on its path: o_k is 1 where the row
+satisfies the splits on k and 0 where not, z_k the share of training rows that do. If every column is known with the
+same probability t, the expectation of that is  v · Π_k (z_k·(1 − t) + o_k·t),  and the Shapley value of j is the
+integral over t from 0 to 1 of
+
+    v · (o_j − z_j) · Π over k ≠ j of (z_k·(1 − t) + o_k·t),
+
+a polynomial of degree m − 1 for m columns on the path: Gauss's rule of ⌈m/2⌉ points is exact, and all its factors are
+positive, so that digits are not lost however long the path is. One traversal of a tree serves many rows at a time: on
+the way down it multiplies, on the way up it adds what the leaves below are worth.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from learnt.engine.kernel import kernel
-from learnt.forestry.kept._traverse import step
+from learnt.engine.threads import for_blocks
+from learnt.forestry.bins._bins import flat_view
+from learnt.forestry.kept._traverse import CATEGORIES, COLUMN, INNER, step
+
+_ROWS = 64  # that go down a tree together
+
+
+class PathTrees(NamedTuple):
+    """Packed trees with what Shapley values need: the children of each node and its share of its parent's rows."""
+
+    nodes: np.ndarray
+    table: np.ndarray
+    values: np.ndarray  # of leaves; empty where one value is in the node
+    roots: np.ndarray
+    outputs: np.ndarray
+    first: np.ndarray  # child; the node itself at a leaf
+    branches: np.ndarray  # how many children; they are next to each other
+    share: np.ndarray
+    points: np.ndarray  # of each tree's rule
+
+
+def tree_contributions(packed: Any, cover: Any, X: np.ndarray, output: int | None = None) -> np.ndarray:
+    """Shapley values (n, n_outputs, n_features + 1): what each column adds to the sum of trees, and the expected sum.
+
+    `cover` is the weight of the training rows of every node, or of every leaf alone. With `output` only that one of
+    several values a leaf is explained.
+    """
+    values, n_outputs = packed.values, packed.n_outputs
+    if output is not None and len(values):
+        values, n_outputs = np.ascontiguousarray(values[:, output : output + 1]), 1
+    n_nodes, (n, d) = len(packed.nodes), X.shape
+    first, branches = np.empty(n_nodes, np.int64), np.empty(n_nodes, np.int64)
+    find_children(packed.nodes, packed.table, first, branches)
+    cover = _of_all_nodes(np.asarray(cover, dtype=np.float64), first, branches)
+    share, points = np.ones(n_nodes), np.zeros(len(packed.roots), np.int64)
+    deep = measure_paths(packed.nodes, first, branches, cover, packed.roots, np.zeros(d, np.int64), share, points)
+    trees = PathTrees(
+        packed.nodes, packed.table, values, packed.roots, packed.columns, first, branches, share, points
+    )  # fmt: skip
+    rule, view = gauss_rules(int(points.max(initial=1))), flat_view(X)
+    out = np.empty((n, n_outputs, d + 1))
+    out[:, :, d] = _expected(trees, cover, n_outputs)
+
+    def work(lo: int, hi: int) -> None:
+        found = np.zeros((n_outputs, d, hi - lo))
+        shapley_rows(view, lo, hi, trees, rule, deep, found)
+        out[lo:hi, :, :d] = found.transpose(2, 0, 1)
+
+    for_blocks(work, n, grain=_ROWS)
+    return out
+
+
+@lru_cache(maxsize=8)
+def gauss_rules(most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Points and weights of Gauss's rules on (0, 1) of 1 … `most` points, a row each; row 0 is empty."""
+    points, weights = np.full((most + 1, most), 0.5), np.zeros((most + 1, most))
+    for size in range(1, most + 1):
+        at, weight = np.polynomial.legendre.leggauss(size)
+        points[size, :size], weights[size, :size] = (at + 1.0) / 2.0, weight / 2.0
+    return points, weights
+
+
+def _of_all_nodes(cover: np.ndarray, first: np.ndarray, branches: np.ndarray) -> np.ndarray:
+    if len(cover) == len(first):
+        return cover
+    out = np.zeros(len(first))
+    out[branches == 0] = cover
+    add_up_cover(first, branches, out)
+    return out
+
+
+def _expected(trees: PathTrees, cover: np.ndarray, n_outputs: int) -> np.ndarray:
+    """What the trees say where no column is known: the mean of the leaves, weighted by their training rows."""
+    leaves = np.flatnonzero(trees.branches == 0)
+    tree = np.searchsorted(trees.roots, leaves, side="right") - 1
+    whole = cover[trees.roots][tree]
+    weight = np.divide(cover[leaves], whole, out=np.zeros(len(leaves)), where=whole > 0)
+    held = trees.nodes["threshold"][leaves]
+    values = trees.values[held.astype(np.int64)] if len(trees.values) else held[:, None]
+    out = np.zeros(n_outputs)
+    for k in range(values.shape[1]):
+        out += np.bincount(trees.outputs[tree] + k, weights=weight * values[:, k], minlength=n_outputs)
+    return out
 
 
 @kernel
-def extend(features, zeros, ones, weights, length, feature, zero, one):
-    """One more column on the path: `zero` is the share of rows that goes this way, `one` whether this row does."""
-    features[length], zeros[length], ones[length] = feature, zero, one
-    weights[length] = 1.0 if length == 0 else 0.0
-    for i in range(length - 1, -1, -1):
-        weights[i + 1] += one * weights[i] * (i + 1.0) / (length + 1.0)
-        weights[i] = zero * weights[i] * (length - i) / (length + 1.0)
-
-
-@kernel
-def unwind(features, zeros, ones, weights, length, k):
-    """Take column k off a path of `length` + 1 entries."""
-    one, zero = ones[k], zeros[k]
-    after = weights[length]
-    for i in range(length - 1, -1, -1):
-        if one != 0.0:
-            kept = weights[i]
-            weights[i] = after * (length + 1.0) / ((i + 1.0) * one)
-            after = kept - weights[i] * zero * (length - i) / (length + 1.0)
+def find_children(nodes, table, first, branches):
+    """The first child of every node and how many it has; a leaf is its own and has none."""
+    for node in range(nodes.size):
+        word = nodes[node]["column"]
+        left = np.int64(nodes[node]["left"])
+        if not word & np.uint32(INNER):
+            first[node], branches[node] = node, 0
+        elif word & np.uint32(CATEGORIES):
+            low, high = np.int64(table[left + 1]), np.int64(table[left + 1])
+            for k in range(1, table[left]):
+                low, high = min(low, np.int64(table[left + 1 + k])), max(high, np.int64(table[left + 1 + k]))
+            first[node], branches[node] = low, high - low + 1
         else:
-            weights[i] = weights[i] * (length + 1.0) / (zero * (length - i))
-    for i in range(k, length):
-        features[i], zeros[i], ones[i] = features[i + 1], zeros[i + 1], ones[i + 1]
+            first[node], branches[node] = left, 2
 
 
 @kernel
-def unwound_sum(zeros, ones, weights, length, k):
-    """The sum of weights without column k."""
-    one, zero = ones[k], zeros[k]
-    after, total = weights[length], 0.0
-    for i in range(length - 1, -1, -1):
-        if one != 0.0:
-            part = after * (length + 1.0) / ((i + 1.0) * one)
-            total += part
-            after = weights[i] - part * zero * (length - i) / (length + 1.0)
-        elif zero != 0.0:
-            total += weights[i] * (length + 1.0) / (zero * (length - i))
-    return total
+def add_up_cover(first, branches, cover):
+    """The weight of inner nodes from their children's, which come after them."""
+    for node in range(first.size - 1, -1, -1):
+        for k in range(branches[node]):
+            cover[node] += cover[first[node] + k]
 
 
 @kernel
-def shapley_rows(view, lo, hi, nodes, left, feature, cover, roots, outputs, table, deep, out):
-    """out[i, output, j] += the Shapley value of column j for row i, over all trees; the last is the expected value.
+def measure_paths(nodes, first, branches, cover, roots, times, share, points):
+    """Shares of nodes in their parents' rows, the points of every tree's rule; returns the length of the longest path.
 
-    `view` is the table as `flat_view` gives it.
+    `times` holds zeros: how often the path to a node has each column.
+    """
+    path, child = np.empty(first.size + 1, np.int64), np.empty(first.size + 1, np.int64)
+    deepest = 0
+    for t in range(roots.size):
+        level, distinct, most = 0, 0, 1
+        path[0], child[0] = roots[t], 0
+        while level >= 0:
+            node = path[level]
+            column = np.int64(nodes[node]["column"] & np.uint32(COLUMN))
+            if child[level] == branches[node]:
+                if branches[node] > 0:
+                    times[column] -= 1
+                    distinct -= times[column] == 0
+                level -= 1
+                continue
+            if child[level] == 0:
+                distinct += times[column] == 0
+                times[column] += 1
+                most = max(most, distinct)
+            down = first[node] + child[level]
+            child[level] += 1
+            share[down] = cover[down] / cover[node] if cover[node] > 0.0 else 0.0
+            level += 1
+            deepest = max(deepest, level)
+            path[level], child[level] = down, 0
+        points[t] = (most + 1) // 2
+    return deepest
+
+
+@kernel
+def factors(points, weights, size, old, new, times, gains):
+    """What a split multiplies and what it is worth at each point; its column has the share `old` above, `new` below.
+
+    Of a row that has satisfied the column's splits so far and satisfies this one (1) or not (0). Of one that had not,
+    only the shares differ, and nothing is gained.
+    """
+    for q in range(size):
+        t = points[q]
+        before = 1.0 / (old * (1.0 - t) + t)
+        here = new * (1.0 - t) + t
+        known = (1.0 - old) * before
+        times[1, q], times[0, q] = here * before, new * (1.0 - t) * before
+        gains[1, q] = weights[q] * ((1.0 - new) / here - known)
+        gains[0, q] = weights[q] * (-1.0 / (1.0 - t) - known)
+
+
+@kernel
+def shapley_rows(view, lo, hi, trees, rule, deep, out):
+    """out[output, j, i − lo] += the Shapley value of column j for row i, over all trees.
+
+    `view` is the table as `flat_view` gives it, `deep` the length of the longest path.
     """
     flat, row_step, column_step = view
-    last = out.shape[2] - 1
-    wide = min(deep, last) + 2  # a path has an entry for each of its columns, and one for its beginning
-    features = np.empty((deep + 1, wide), np.int64)
-    zeros = np.empty((deep + 1, wide))
-    ones = np.empty((deep + 1, wide))
-    weights = np.empty((deep + 1, wide))
-    lengths = np.zeros(deep + 1, np.int64)
-    waiting = np.empty((2 * deep + 2, 4), np.int64)  # node, depth, column it was split on, entry of that on the path
-    shares = np.empty((2 * deep + 2, 2))
-    columns, rows = np.uint64(column_step), np.uint64(row_step)
-    for i in range(lo, hi):
-        base = np.uint64(i) * rows
-        for t in range(roots.size):
-            target = outputs[t]
-            n_waiting = 1
-            waiting[0, 0], waiting[0, 1], waiting[0, 2], waiting[0, 3] = roots[t], 0, -1, -1
-            shares[0, 0], shares[0, 1] = 1.0, 1.0
-            while n_waiting > 0:
-                n_waiting -= 1
-                node, depth, by, again = (
-                    waiting[n_waiting, 0], waiting[n_waiting, 1], waiting[n_waiting, 2], waiting[n_waiting, 3],
-                )  # fmt: skip
-                zero, one = shares[n_waiting, 0], shares[n_waiting, 1]
-                length = 0
-                if depth > 0:
-                    length = lengths[depth - 1]
-                    for k in range(length):
-                        features[depth, k], weights[depth, k] = features[depth - 1, k], weights[depth - 1, k]
-                        zeros[depth, k], ones[depth, k] = zeros[depth - 1, k], ones[depth - 1, k]
-                    if again >= 0:
-                        unwind(features[depth], zeros[depth], ones[depth], weights[depth], length - 1, again)
-                        length -= 1
-                extend(features[depth], zeros[depth], ones[depth], weights[depth], length, by, zero, one)
-                length += 1
-                lengths[depth] = length
-                if feature[node] == -1:
-                    value = nodes[node]["threshold"]
-                    share = 1.0
-                    for k in range(1, length):
-                        w = unwound_sum(zeros[depth], ones[depth], weights[depth], length - 1, k)
-                        out[i, target, features[depth, k]] += w * (ones[depth, k] - zeros[depth, k]) * value
-                        share *= zeros[depth, k]
-                    out[i, target, last] += share * value
-                    continue
-                column = feature[node] if feature[node] >= 0 else -2 - feature[node]
-                first = left[node]
-                if feature[node] < -1:
-                    first = table[left[node] + 1]
-                    for k in range(table[left[node]]):
-                        first = min(first, np.int64(table[left[node] + 1 + k]))
-                hot = np.int64(step(nodes, table, flat, base, columns, np.uint64(node)))
-                cold = 2 * first + 1 - hot
-                again, old_zero, old_one = -1, 1.0, 1.0
-                for k in range(1, length):
-                    if features[depth, k] == column:
-                        again, old_zero, old_one = k, zeros[depth, k], ones[depth, k]
-                for side in range(2):
-                    child = hot if side else cold
-                    waiting[n_waiting, 0], waiting[n_waiting, 1] = child, depth + 1
-                    waiting[n_waiting, 2], waiting[n_waiting, 3] = column, again
-                    shares[n_waiting, 0] = old_zero * cover[child] / cover[node]
-                    shares[n_waiting, 1] = old_one if side else 0.0
-                    n_waiting += 1
+    nodes, first, branches = trees.nodes, trees.first, trees.branches
+    rows, columns, size = np.uint64(row_step), np.uint64(column_step), hi - lo
+    width, most = trees.values.shape[1], rule[0].shape[1]
+    none = deep + 1  # the level of columns that are not on the path yet: every row satisfies them
+    hot = np.ones((deep + 2, size))  # 1.0 where the row satisfies all splits on the column down to this level
+    lost = np.zeros((deep + 2, size))  # 1.0 where it satisfies all but this one
+    part = np.ones(deep + 2)
+    went = np.empty((deep + 1, size), np.int64)
+    product = np.ones((deep + 1, most, size))
+    below = np.empty((deep + 1, width, most, size))
+    times, gains = np.empty((2, most)), np.empty((deep + 1, 2, most))
+    path, child = np.empty(deep + 1, np.int64), np.empty(deep + 1, np.int64)
+    split, above = np.empty(deep + 1, np.int64), np.empty(deep + 1, np.int64)  # the column; its level before
+    latest = np.full(out.shape[1], none, np.int64)
+    due = np.empty(size)
+    for t in range(trees.roots.size):
+        half, target = trees.points[t], trees.outputs[t]
+        points, weights = rule[0][half], rule[1][half]
+        level = 0
+        path[0], child[0] = trees.roots[t], 0
+        below[0, :, :half] = 0.0
+        while level >= 0:
+            node = path[level]
+            if child[level] == branches[node]:
+                if level > 0:  # all leaves below are known: hand their sum up
+                    column, a = split[level], above[level]
+                    for k in range(width):
+                        due[:] = 0.0
+                        for q in range(half):
+                            g2, g1 = gains[level, 1, q], gains[level, 0, q]
+                            for r in range(size):
+                                s = below[level, k, q, r]
+                                below[level - 1, k, q, r] += s
+                                due[r] += s * (g2 * hot[level, r] + g1 * lost[level, r])
+                        for r in range(size):
+                            out[target + k, column, r] += due[r]
+                    latest[column] = a
+                level -= 1
+                continue
+            if child[level] == 0:
+                for r in range(size):
+                    base = np.uint64(lo + r) * rows
+                    went[level, r] = np.int64(step(nodes, trees.table, flat, base, columns, np.uint64(node)))
+            down = first[node] + child[level]
+            child[level] += 1
+            column = np.int64(nodes[node]["column"] & np.uint32(COLUMN))
+            a, new = latest[column], level + 1
+            part[new] = part[a] * trees.share[down]
+            factors(points, weights, half, part[a], part[new], times, gains[new])
+            for r in range(size):
+                hot[new, r] = hot[a, r] if went[level, r] == down else 0.0
+                lost[new, r] = hot[a, r] - hot[new, r]
+            t0 = part[new] / part[a] if part[a] > 0.0 else 0.0
+            for q in range(half):
+                t2, t1 = times[1, q] - t0, times[0, q] - t0
+                for r in range(size):
+                    product[new, q, r] = product[level, q, r] * (t0 + t2 * hot[new, r] + t1 * lost[new, r])
+            if branches[down] > 0:
+                path[new], child[new], split[new], above[new] = down, 0, column, a
+                below[new, :, :half] = 0.0
+                latest[column] = new
+                level = new
+                continue
+            due[:] = 0.0
+            for q in range(half):
+                g2, g1 = gains[new, 1, q], gains[new, 0, q]
+                for r in range(size):
+                    due[r] += product[new, q, r] * (g2 * hot[new, r] + g1 * lost[new, r])
+            held = nodes[down]["threshold"]
+            for k in range(width):
+                value = held if trees.values.shape[0] == 0 else trees.values[np.int64(held), k]
+                for r in range(size):
+                    out[target + k, column, r] += value * due[r]
+                for q in range(half):
+                    for r in range(size):
+                        below[level, k, q, r] += value * product[new, q, r]
