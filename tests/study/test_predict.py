@@ -11,7 +11,7 @@ from learnt.linear_model import Ridge
 from learnt.persistence import save
 from learnt.preprocessing import TableEncoder
 from learnt.study import StudyError, predict_table
-from learnt.study._predict import keep_with_model
+from learnt.study._predict import ModelNotes
 
 RNG = np.random.default_rng(0)
 LEARNT = pl.DataFrame(
@@ -95,8 +95,8 @@ def test_a_table_without_names_is_taken_in_order_with_its_target_or_without(tmp_
     save(fitted, tmp_path / "model.learnt")
     with pytest.raises(StudyError, match="learnt from a table with names"):
         predict_table(tmp_path / "model.learnt", rows, header=False)
-    facts = {"positive": None, "target": "column_1", "settings": {"header": False}, "data": {"width": 3}}
-    keep_with_model(tmp_path / "model.learnt", facts | {"decision": {"threshold": 0.5, "half_width": 1.0}})
+    notes = ModelNotes("column_1", "regress", threshold=0.5, half_width=1.0, width=3)
+    notes.write(tmp_path / "model.learnt")
     want = fitted.predict(rows.select("column_2", "column_3"))
     bare = rows.select("column_2", "column_3").rename({"column_2": "column_1", "column_3": "column_2"})
     for table in (rows, bare):

@@ -117,7 +117,7 @@ def test_where_nothing_was_tried_the_test_set_stays_sealed(orders, tmp_path, mon
     monkeypatch.setenv("LEARNT_LEDGER", str(tmp_path / "ledger.jsonl"))
     folder = tmp_path / "out"
     assert run(["study", str(orders), "--target", "outcome", "--out", str(folder), "--budget", "0.01s"]) == 0
-    assert "Nothing was tried on “outcome”" in capfd.readouterr().out
+    assert "No model of “outcome” was finished" in capfd.readouterr().out
     facts = json.loads((folder / "study.json").read_text())
     assert (facts["test"], facts["beats_constant"], facts["settings"]["keep_sealed"]) == (None, None, False)
     assert not (tmp_path / "ledger.jsonl").exists()  # a longer study will be the first to open it

@@ -248,8 +248,9 @@ def cost_curve(
     interval: tuple[float, float] | None = None,
     label: str = "cost per row",
     y_format: Callable[[float], str] = number,
+    word: str = "chosen",
 ) -> Chart:
-    """What each threshold on the probability would cost, with the chosen one and its uncertainty.
+    """What each threshold on the probability would cost, with one that is marked by a word and its uncertainty.
 
     >>> cost_curve([0.1, 0.5, 0.9], [3.0, 1.0, 2.0], chosen=0.5).title
     'Cost of each threshold'
@@ -262,16 +263,16 @@ def cost_curve(
         frame.band(interval, [0, 0], [top * 1.06] * 2, color=SECOND)
     frame.line(xs, ys)
     best = float(np.interp(chosen, xs, ys))
-    frame.dots([chosen], [best], color=SECOND, radius=5, labels=[f"chosen: {percent(chosen)}"])
+    frame.dots([chosen], [best], color=SECOND, radius=5, labels=[f"{word}: {percent(chosen)}"])
     side = "end" if chosen > 0.6 else "start"
     frame.note(
         chosen + (-0.03 if side == "end" else 0.03),
         best + 0.08 * top,
-        f"chosen {percent(chosen)}",
+        f"{word} {percent(chosen)}",
         color=SECOND,
         anchor=side,
     )
-    return frame.close("Cost of each threshold", f"Lowest near {percent(chosen)}, at {y_format(best)}")
+    return frame.close("Cost of each threshold", f"{word.capitalize()} {percent(chosen)}, at {y_format(best)}")
 
 
 def density(

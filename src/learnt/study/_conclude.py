@@ -6,10 +6,10 @@ import hashlib
 import os
 import shutil
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -17,24 +17,23 @@ import polars as pl
 from learnt._version import __version__
 from learnt.persistence import load
 from learnt.study._example import make_deliveries
-from learnt.study._predict import keep_with_model
+from learnt.study._predict import ModelNotes
+from learnt.study._session import Session, Table
 from learnt.study.choice._combine import Standing
 from learnt.study.choice._decide import (
     Decision,
     HeldOutPredictions,
-    choice_fact,
-    chosen_fact,
     decide,
     fit_judged,
     fit_on_everything,
     journaled_out_of_fold,
-    standing_rows,
 )
+from learnt.study.choice._told import choice_facts, chosen_facts, race_facts
+from learnt.study.facts import Ceiling, Data, Facts, ModelFile, RunFacts, Seal, Truth, read_plain, to_plain
 from learnt.study.judgement._ceiling import unbracketed
 from learnt.study.judgement._curve import diagnose, reconciled
-from learnt.study.judgement._opening import Run as Opening
-from learnt.study.judgement._opening import add_importances, asked_metric, open_test_set, predictions, settle
-from learnt.study.judgement._output import plain_data, write_facts, write_text
+from learnt.study.judgement._opening import asked_metric, importances, open_test_set, predictions, settle
+from learnt.study.judgement._output import write_facts, write_text
 from learnt.study.race._background import BackgroundCall
 from learnt.study.race._ground import Ground
 from learnt.study.race._race import Entry, Race
@@ -42,39 +41,30 @@ from learnt.study.race._recipe import Recipe, build_recipe
 from learnt.study.race._remote import Worker, readiest
 from learnt.study.race._script import train_script
 from learnt.study.report._report import write_report
-from learnt.study.report._words import has_model, summarise
+from learnt.study.report._words import race_words, simplicity_words, summarise
 from learnt.study.table._problem import Problem
 from learnt.study.table._seal import SPARE, Sealed, earlier_openings
 
 
-class Run(Opening, Protocol):
-    """The part of a running study that is used here."""
+class Reached(NamedTuple):
+    """What there is to be written at the end."""
 
-    began: float
-
-    def timed(self, label: str, step: Callable, *arguments: Any, **options: Any) -> Any: ...
-
-
-class Table(NamedTuple):
-    """The table as it was read."""
-
-    frame: pl.DataFrame
-    name: str
-    hash: str
-    example: bool
+    facts: Facts
+    points: tuple[np.ndarray, np.ndarray] | None  # observed and predicted amounts of the test rows
+    model: Any
 
 
 class Conclusion:
     """From a finished race to the files of the study."""
 
-    def __init__(self, run: Run, table: Table, problem: Problem, sealed: Sealed, ground: Ground) -> None:
+    def __init__(self, run: Session, table: Table, problem: Problem, sealed: Sealed, ground: Ground) -> None:
         self.run, self.table, self.problem, self.sealed, self.ground = run, table, problem, sealed, ground
         self.settings, self.budget, self.journal = run.settings, run.budget, run.journal
         self.refit = self.settings.refits
         self.judged = run.work / ("judged.learnt" if self.refit else "model.learnt")
 
-    def reach(self, workers: Sequence[Worker], race: Race, bracketing: BackgroundCall) -> dict[str, Any]:
-        """Choose, fit, test, refit on all rows, diagnose; returns all facts, and the points to plot."""
+    def reach(self, workers: Sequence[Worker], race: Race, bracketing: BackgroundCall) -> Reached:
+        """Choose, fit, test, refit on all rows, diagnose."""
         s, run = self.settings, self.run
         held_out = HeldOutPredictions(workers, race, self.budget)
         decision = run.timed(
@@ -102,29 +92,27 @@ class Conclusion:
             self._development,
             refit=self.refit,
         )
-        self._say_choice(decision, chosen)
         out_of_fold = journaled_out_of_fold(decision, chosen, self.journal, held_out)
         loading.result()
-        ceiling = self._ceiling(bracketing)
-        facts = self._facts(ceiling) | self._race_facts(decision, chosen, judged_rows)
-        judging = has_model(facts)
+        facts = self._facts(self._ceiling(bracketing), decision, chosen, judged_rows)
+        self._say_choice(race, facts)
+        judging = facts.has_model
         if not judging:
             self._leave_sealed(workers)
         model = load(self.judged) if judging else None  # the saved file is tested, as it will be used
-        settle(facts, self.problem, self.sealed, out_of_fold, s, model=judging)
+        facts = settle(facts, self.problem, self.sealed, out_of_fold, s, model=judging)
         held, predicted = out_of_fold
         written = [predictions(facts, self.problem, self.sealed.development[held], "out of fold", predicted)]
         points = None
         if judging and not s.keep_sealed:
-            points, tested = run.timed("test", open_test_set, facts, self.problem, self.sealed, run, model)
+            facts, points, tested = run.timed("test", open_test_set, facts, self.problem, self.sealed, run, model)
             written.append(tested)
         pl.concat(written).write_parquet(run.work / "predictions.parquet")
         if self.refit:
-            self._refit(facts, chosen, workers)
-        facts["diagnosis"] = None
+            facts = replace(facts, model=self._refit(facts.model, chosen, workers))
         # If few models were tried, none beating the constant says nothing about the columns
         if judging and (chosen.rank > 0 or not race.cut_short):
-            facts["diagnosis"] = run.timed(
+            found = run.timed(
                 "learning curve",
                 diagnose,
                 workers,
@@ -133,12 +121,12 @@ class Conclusion:
                 self.budget,
                 chosen.recipe,
                 race.rows,
-                ceiling,
+                facts.ceiling,
             )
-        facts["diagnosis"] = reconciled(facts["diagnosis"], facts)
-        if facts["diagnosis"] is not None:
-            run.say(facts["diagnosis"]["finding"])
-        return {"facts": facts, "points": points, "model": model}
+            facts = replace(facts, diagnosis=reconciled(found, facts.test, facts.beats_constant))
+        if facts.diagnosis is not None:
+            run.say(facts.diagnosis.finding)
+        return Reached(facts, points, model)
 
     def _leave_sealed(self, workers: Sequence[Worker]) -> None:
         """There is no model but a constant, for lack of time: nothing to judge, and no other fit will follow."""
@@ -157,77 +145,64 @@ class Conclusion:
         rows = self.sealed.development
         return self.problem.X[rows], self.problem.y[rows]
 
-    def _ceiling(self, bracketing: BackgroundCall) -> dict[str, Any]:
+    def _ceiling(self, bracketing: BackgroundCall) -> Ceiling:
         """The bounds computed during the race, journaled; trivial bounds where they are not ready."""
         found = self.journal.get("ceiling", "")
         if found is not None:
-            return found
+            return read_plain(Ceiling, found)
         waiting = max(self.budget.for_final_fits() / 4, 0.0)
-        found = self.run.timed("ceiling", bracketing.result, waiting)
-        if found is None:
-            return plain_data(unbracketed(self.problem, self.sealed.development))
-        return self.journal.add("ceiling", "", plain_data(found))
+        ceiling: Ceiling | None = self.run.timed("ceiling", bracketing.result, waiting)
+        if ceiling is None:
+            return unbracketed(self.problem, self.sealed.development)
+        self.journal.add("ceiling", "", to_plain(ceiling))
+        return ceiling
 
-    def _race_facts(self, decision: Decision, chosen: Standing, judged_rows: int) -> dict[str, Any]:
-        """The race, the choice and the model that was chosen."""
-        race, metric = decision.race, asked_metric(self.problem, self.settings)
-        return {
-            "race": {
-                "entries": standing_rows(decision, chosen),
-                "rungs": [race.rows],
-                "rows": race.rows,
-                "all_rows": race.all_rows,
-                "halved": race.halved,
-                "folds": race.folds,
-                "parts": race.parts,
-                "cut_short": race.cut_short,
-                "standard_error": decision.choice.standard_error,
-                "best": decision.best.label,
-                "loss_name": self.ground.objective.name,
-                "greater": None if metric is None else metric.greater,
-            },
-            "choice": choice_fact(decision, chosen, self.settings.prefer),
-            "chosen": chosen_fact(chosen, self.problem.classify),
-            "model": {"file": "model.learnt", "rows": judged_rows, "judged_rows": judged_rows, "final": "judged"},
-        }
-
-    def _facts(self, ceiling: dict[str, Any]) -> dict[str, Any]:
-        """Facts from before the race, and the bounds on the best possible error."""
+    def _facts(self, ceiling: Ceiling, decision: Decision, chosen: Standing, judged_rows: int) -> Facts:
+        """What is known before anything is judged: the table, the bounds, the race, the choice."""
         free = {"threads": None, "fresh": None, "overwrite": None}
         problem, sealed, table = self.problem, self.sealed, self.table
-        return {
-            "learnt": __version__,
-            "table": table.name,
-            "example": _truth(table.example),
-            "target": problem.target,
-            "task": problem.task,
-            "classes": problem.classes,
-            "positive": None if problem.positive is None else (problem.classes or [])[problem.positive],
-            "settings": {**asdict(self.settings), **free},
-            "data": {
-                "rows": len(table.frame),
-                "width": table.frame.width,
-                "rows_used": len(problem.y),
-                "features": problem.features,
-                "image": None if problem.image is None else problem.image.words,
-                "columns": problem.columns,
-                "set_aside": problem.set_aside,
-                "notes": problem.notes,
-                "misread": [asdict(entry) for entry in problem.misread],
-                "target_type": str(table.frame.schema[problem.target]),
-                "hash": table.hash,
-                "time": problem.time,
-                "group": problem.group,
-            },
-            "seal": {
-                "test_rows": len(sealed.test),
-                "development_rows": len(sealed.development),
-                "how": sealed.how,
-                "hash": sealed.hash,
-                "opened": self._opened_before(),
-            },
-            "ceiling": ceiling,
-        }
+        metric = asked_metric(problem, self.settings)
+        race = race_facts(decision, chosen, self.ground.objective.name, metric)
+        return Facts(
+            learnt=__version__,
+            table=table.name,
+            example=_truth(table.example),
+            target=problem.target,
+            task=problem.task,
+            classes=problem.classes,
+            positive=None if problem.positive is None else (problem.classes or [])[problem.positive],
+            settings={**asdict(self.settings), **free},
+            data=Data(
+                rows=len(table.frame),
+                width=table.frame.width,
+                rows_used=len(problem.y),
+                features=problem.features,
+                image=None if problem.image is None else problem.image.words,
+                columns=problem.columns,
+                set_aside=problem.set_aside,
+                notes=problem.notes,
+                misread=tuple(problem.misread),
+                target_type=str(table.frame.schema[problem.target]),
+                hash=table.hash,
+                time=problem.time,
+                group=problem.group,
+            ),
+            seal=Seal(
+                test_rows=len(sealed.test),
+                development_rows=len(sealed.development),
+                how=sealed.how,
+                hash=sealed.hash,
+                opened=self._opened_before(),
+            ),
+            ceiling=ceiling,
+            race=race,
+            choice=choice_facts(decision, chosen, self.settings.prefer, race),
+            chosen=chosen_facts(chosen, problem.classify),
+            model=ModelFile("model.learnt", judged_rows, judged_rows, "judged"),
+            test=None,
+            beats_constant=None,
+            diagnosis=None,
+        )
 
     def _opened_before(self) -> list[str] | None:
         """When the rows that stay sealed were opened by others."""
@@ -235,24 +210,17 @@ class Conclusion:
             return None
         return earlier_openings(self.sealed.hash, self.run.folder / SPARE)
 
-    def _say_choice(self, decision: Decision, chosen: Standing) -> None:
-        race = decision.race
+    def _say_choice(self, race: Race, facts: Facts) -> None:
         for sentence in said_of_unfinished(race.entries):
             self.run.say(sentence)
         if race.halved:
             sizes = f"{race.rows:,} of {race.all_rows:,} rows"
             self.run.say(f"The budget let models race on {sizes} only; the final model is fitted on all of them.")
-        done = len(decision.standings)  # a blend among them, as in the report
-        all_of_them = done + sum(e.state != "finished" for e in race.entries)
-        rule = choice_fact(decision, chosen, self.settings.prefer)["rule"]
-        self.run.say(f"Raced {all_of_them} models, {done} to the end; chosen: {chosen.label} ({rule}).")
-        if decision.simple is not decision.best and decision.choice.cost > 0:
-            costs = f"{100 * decision.choice.cost:.1f}%"
-            self.run.say(
-                f"The simplest within one standard error is {decision.simple.label}; its loss is {costs} higher."
-            )
+        self.run.say(race_words(facts))
+        if said := simplicity_words(facts):
+            self.run.say(said)
 
-    def _refit(self, facts: dict[str, Any], chosen: Standing, workers: Sequence[Worker]) -> None:
+    def _refit(self, file: ModelFile, chosen: Standing, workers: Sequence[Worker]) -> ModelFile:
         """After the test set has been opened, its rows may be used for training.
 
         The final model is fitted on every row.
@@ -267,24 +235,25 @@ class Conclusion:
         )
         if rows is None:
             self.run.say("There was no time to refit the model on all rows; model.learnt is the one that was judged.")
-        else:
-            facts["model"] |= {"rows": rows, "final": "all"}
+            return file
+        return replace(file, rows=rows, final="all")
 
-    def write(self, facts: dict[str, Any], points: Any, model: Any) -> dict[str, Any]:
+    def write(self, reached: Reached) -> Facts:
         """What the judged model uses, in the time that is left; then the files, which come into place at the end."""
-        run = self.run
-        if facts["test"] is not None:
-            run.timed("importances", add_importances, facts, self.problem, self.sealed, model, run)
-        facts["summary"] = summarise(facts)
+        run, facts = self.run, reached.facts
+        if facts.test is not None:
+            used = run.timed("importances", importances, facts, self.problem, self.sealed, reached.model, run)
+            facts = replace(facts, importances=used)
+        facts = replace(facts, summary=summarise(facts))
         run.seconds["total"] = time.monotonic() - run.began
         files = ["model.learnt"] + (["judged.learnt"] if self.refit else [])
         for name in files:
-            keep_with_model(run.work / name, facts)
-        facts["model"]["judged_file"] = files[-1]
-        facts["model"]["sha256"] = hashlib.sha256((run.work / "model.learnt").read_bytes()).hexdigest()
-        facts["model"]["bytes"] = (run.work / "model.learnt").stat().st_size
+            ModelNotes.of(facts).write(run.work / name)
+        path = run.work / "model.learnt"
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        file = replace(facts.model, judged_file=files[-1], sha256=digest, bytes=path.stat().st_size)
         finished = datetime.now(UTC).isoformat(timespec="seconds")
-        facts["run"] = {"finished": finished, "seconds": run.seconds, "reused": self.journal.reused}
+        facts = replace(facts, model=file, run=RunFacts(finished, run.seconds, self.journal.reused))
         # Everything is written to temporary files first. study.json is moved into place first: it identifies the other
         # files, so that a study killed between two of them recognises them as its own when it resumes.
         write_facts(run.folder, facts)
@@ -292,8 +261,8 @@ class Conclusion:
             os.replace(run.work / name, run.folder / name)
         if "judged.learnt" not in files:
             (run.folder / "judged.learnt").unlink(missing_ok=True)  # of an earlier run
-        write_text(run.folder / "train.py", train_script(facts))
-        write_report(run.folder / "report.html", facts, points)
+        write_text(run.folder / "train.py", train_script(facts.plain()))
+        write_report(run.folder / "report.html", facts, reached.points)
         shutil.rmtree(run.work, ignore_errors=True)
         return facts
 
@@ -318,9 +287,9 @@ def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{'; '.join(names[:-1])} and {names[-1]}"
 
 
-def _truth(example: bool) -> dict[str, float] | None:
+def _truth(example: bool) -> Truth | None:
     """For the shipped table the best possible error is known, since its generator is known."""
     if not example:
         return None
     made = make_deliveries()
-    return {"bayes_error": made.bayes_error, "bayes_brier": made.bayes_brier}
+    return Truth(made.bayes_error, made.bayes_brier)

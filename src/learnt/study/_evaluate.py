@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,10 @@ from learnt.plots import number
 from learnt.study._counting import counted
 from learnt.study._errors import StudyError, did_you_mean
 from learnt.study._model import SavedModel
-from learnt.study.judgement._output import plain_data
+from learnt.study.facts import Judged, Line, Test, TestOfAmounts, TestOfClasses, Usual, read_plain, to_plain
 from learnt.study.judgement._verdict import Terms, judge_rows
 from learnt.study.race._metric import metric_of
-from learnt.study.report._words import metric_words, share, verdict_lines
+from learnt.study.report._words import loss_words, share, verdict_lines
 from learnt.study.table._columns import as_text
 from learnt.study.table._labels import Labels, read_labels
 from learnt.study.table._read import open_table
@@ -67,22 +68,41 @@ def evaluate_table(
     terms = _terms(saved, labels.y)
     test, better = judge_rows(labels.y, output, terms, groups)
     known = saved.about.get("table")
+    found = Judged(
+        test=test,
+        positive=saved.about.get("positive"),
+        constant=_predicts(saved.classes, terms.constant),
+        beats_constant=better,
+    )
+    left = LeftOut(labels.missing, len(labels.unknown), sorted(set(labels.unknown)))
+    table_name = title_of(table) if is_named(table) else name
+    same_table = None if known is None else known == table_hash
+    lines = _lines(found, saved, left, own_constant=saved.about.get("constant") is None, same_table=bool(same_table))
     facts: dict[str, Any] = {
         "model": str(saved.path),
-        "table": title_of(table) if is_named(table) else name,
+        "table": table_name,
         "target": target,
         "task": "regress" if saved.classes is None else "classify",
         "classes": saved.classes,
-        "positive": saved.about.get("positive"),
+        "positive": found.positive,
         "test": test,
         "beats_constant": better,
-        "ceiling": {"constant": {"predicts": _predicts(saved.classes, terms.constant)}},
+        "ceiling": {"constant": {"predicts": found.constant}},
         "constant_from": "the study" if saved.about.get("constant") else "these rows",
-        "left_out": {"missing": labels.missing, "unknown": len(labels.unknown), "classes": sorted(set(labels.unknown))},
-        "same_table": None if known is None else known == table_hash,
+        "left_out": left,
+        "same_table": same_table,
+        "summary": {"headline": _headline(test, table_name), "lines": lines},
     }
-    facts["summary"] = {"headline": _headline(facts), "lines": _lines(facts, saved)}
-    return plain_data(facts)
+    return to_plain(facts)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Rows that could not be judged."""
+
+    missing: int  # without a target
+    unknown: int  # of a class that the model does not know
+    classes: list[str]
 
 
 def _labels(saved: SavedModel, frame: pl.DataFrame, target: str | None) -> Labels:
@@ -106,9 +126,12 @@ def _labels(saved: SavedModel, frame: pl.DataFrame, target: str | None) -> Label
 
 def _terms(saved: SavedModel, y: np.ndarray) -> Terms:
     about, classes = saved.about, saved.classes
-    constant = about.get("constant")
-    if constant is None:  # no study: the constant that suits these very rows, which is the hardest to beat
-        constant = {"mean": float(np.mean(y))} if classes is None else {"shares": [np.mean(y == c) for c in classes]}
+    if about.get("constant") is not None:
+        constant = read_plain(Usual, about["constant"])
+    elif classes is None:  # no study: the constant that suits these very rows, which is the hardest to beat
+        constant = Usual(mean=float(np.mean(y)))
+    else:
+        constant = Usual(shares=[float(np.mean(y == c)) for c in classes])
     positive = saved.positive
     if positive is None and classes is not None and len(classes) == 2:
         positive = 1
@@ -119,41 +142,41 @@ def _terms(saved: SavedModel, y: np.ndarray) -> Terms:
     return Terms(classes, positive, saved.threshold, half_width, constant, metric, cost)
 
 
-def _predicts(classes: list | None, constant: dict[str, Any]) -> Any:
-    return constant["mean"] if classes is None else classes[int(np.argmax(constant["shares"]))]
+def _predicts(classes: list | None, constant: Usual) -> Any:
+    return constant.mean if classes is None else classes[int(np.argmax(constant.shares or []))]
 
 
-def _headline(facts: dict[str, Any]) -> str:
-    test = facts["test"]
-    on = f"On {counted(test['rows'], 'row')} of {facts['table']}"
-    if "metric" in test:
-        m = test["metric"]
-        return f"{on}: {m['words']} {metric_words(m)}, of a constant {metric_words(m, 'constant')}."
-    if facts["task"] == "regress":
-        rmse, usual = number(test["rmse"]["estimate"]), number(test["constant_rmse"])
+def _headline(test: Test, table: str) -> str:
+    on = f"On {counted(test.rows, 'row')} of {table}"
+    if test.metric is not None:
+        m = test.metric
+        return f"{on}: {m.words} {loss_words(m.estimate)}, of a constant {loss_words(m.constant)}."
+    if isinstance(test, TestOfAmounts):
+        rmse, usual = number(test.rmse.estimate), number(test.constant_rmse)
         return f"{on}: typical error (RMSE) {rmse}, of a constant {usual}."
-    right, usual = share(1 - test["error"]["estimate"]), share(1 - test["constant_error"])
+    right, usual = share(1 - test.error.estimate), share(1 - test.constant_error)
     return f"{on}: {right} come out right, with a constant {usual}."
 
 
-def _lines(facts: dict[str, Any], saved: SavedModel) -> list[dict[str, str]]:
-    lines = verdict_lines(facts, "these rows")
-    left, test = facts["left_out"], facts["test"]
-    if facts["constant_from"] == "these rows":
-        lines[1]["text"] += " The constant was chosen on these very rows, since the file names none."
+def _lines(found: Judged, saved: SavedModel, left: LeftOut, *, own_constant: bool, same_table: bool) -> list[Line]:
+    good, constant = verdict_lines(found, "these rows")
+    if own_constant:
+        own = " The constant was chosen on these very rows, since the file names none."
+        constant = replace(constant, text=constant.text + own)
     if saved.threshold != 0.5:
-        lines[0]["text"] += f" It says {facts['positive']} from a probability of {share(saved.threshold)} on."
-    if left["unknown"]:
-        named = ", ".join(f"“{c}”" for c in left["classes"][:5])
-        wrong = test["error"]["estimate"] * test["rows"] + left["unknown"]
-        rate = share(wrong / (test["rows"] + left["unknown"]))
-        rows = f"{counted(left['unknown'], 'row')} of classes the model does not know ({named})"
-        said = f"{rows}; with them it is wrong on {rate}."
-        lines.append({"title": "Left out", "text": said})
-    if left["missing"]:
-        lines.append({"title": "Left out", "text": f"{counted(left['missing'], 'row')} without a target."})
-    if facts["same_table"]:
+        says = f" It says {found.positive} from a probability of {share(saved.threshold)} on."
+        good = replace(good, text=good.text + says)
+    lines = [good, constant]
+    if left.unknown and isinstance(found.test, TestOfClasses):
+        named = ", ".join(f"“{c}”" for c in left.classes[:5])
+        wrong = found.test.error.estimate * found.test.rows + left.unknown
+        rate = share(wrong / (found.test.rows + left.unknown))
+        rows = f"{counted(left.unknown, 'row')} of classes the model does not know ({named})"
+        lines.append(Line("Left out", f"{rows}; with them it is wrong on {rate}."))
+    if left.missing:
+        lines.append(Line("Left out", f"{counted(left.missing, 'row')} without a target."))
+    if same_table:
         said = "This is the table the model was learnt from: it has seen these rows, and new ones will fare worse."
     else:
         said = "The figures hold for rows the model was not fitted on; its file does not tell which rows those were."
-    return [*lines, {"title": "Whose rows", "text": said}]
+    return [*lines, Line("Whose rows", said)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import polars as pl
 from learnt.persistence._files import write_notes
 from learnt.study._model import SavedModel
 from learnt.study._unlike import sentence
-from learnt.study.judgement._output import plain_data
+from learnt.study.facts import Facts, Usual, to_plain
 from learnt.study.table._frames import as_polars
 
 
@@ -49,19 +50,48 @@ def predict_table(
     return decided.with_columns(unlike)
 
 
-def keep_with_model(path: Path, facts: dict[str, Any]) -> None:
-    """Write into its model file what a study knows and the model does not, so that it moves with it.
+@dataclass(frozen=True)
+class ModelNotes:
+    """What a study knows and the model does not, written into its file so that it moves with it.
 
     Threshold, positive class and interval are for predictions; target, metric, costs, the constant and the hash of the
     table for judging it on other rows.
     """
-    settings = facts["settings"]
-    notes = {"positive": facts["positive"], **facts["decision"]}
-    notes |= {"target": facts["target"], "task": facts.get("task"), "constant": facts.get("constant")}
-    notes |= {name: settings.get(name) for name in ("metric", "cost", "group")}
-    notes["table"] = facts["data"].get("hash")
-    notes["rows"] = facts.get("model", {}).get("rows")
-    notes["once"] = {c["name"]: c["once"] for c in facts["data"].get("columns", ()) if "once" in c}
-    if settings.get("header") is False:
-        notes["width"] = facts["data"]["width"]
-    write_notes(path, {"study": plain_data(notes)})
+
+    target: str
+    task: str
+    threshold: float
+    half_width: float | None
+    positive: Any = None
+    constant: Usual | None = None
+    metric: str | None = None
+    cost: tuple[float, float] | None = None
+    group: str | None = None
+    table: str | None = None
+    rows: int | None = None  # that the model was fitted on
+    once: dict[str, int] = field(default_factory=dict)  # of a column of words: how many values occur once
+    width: int | None = None  # of a table whose columns had no names
+
+    @classmethod
+    def of(cls, facts: Facts) -> ModelNotes:
+        settings, decision = facts.settings, facts.decision
+        assert decision is not None
+        return cls(
+            target=facts.target,
+            task=facts.task,
+            threshold=decision.threshold,
+            half_width=decision.half_width,
+            positive=facts.positive,
+            constant=facts.constant,
+            metric=settings["metric"],
+            cost=settings["cost"],
+            group=settings["group"],
+            table=facts.data.hash,
+            rows=facts.model.rows,
+            once={c["name"]: c["once"] for c in facts.data.columns if "once" in c},
+            width=facts.data.width if settings["header"] is False else None,
+        )
+
+    def write(self, path: Path) -> None:
+        """Add them to a model file."""
+        write_notes(path, {"study": to_plain(self)})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from importlib import import_module
@@ -20,7 +19,9 @@ from learnt.study._errors import StudyError, did_you_mean
 from learnt.study._example import TARGET
 from learnt.study._folder import JOURNAL, WORK, check_nothing_is_lost, folder_of_a_study
 from learnt.study._journal import Journal
+from learnt.study._session import Say, Session, Table
 from learnt.study._settings import Settings
+from learnt.study.facts import Ceiling, Constant
 from learnt.study.judgement._ceiling import floor, floor_and_ceiling
 from learnt.study.race._background import BackgroundCall
 from learnt.study.race._budget import Budget
@@ -33,6 +34,7 @@ from learnt.study.race._objective import Objective
 from learnt.study.race._process import MOST, process_count
 from learnt.study.race._race import MUCH_MORE, Race, run_race
 from learnt.study.race._remote import Worker
+from learnt.study.report._words import share
 from learnt.study.table._images import besides_pixels
 from learnt.study.table._problem import Problem, pose
 from learnt.study.table._read import open_table
@@ -41,9 +43,6 @@ from learnt.study.table._source import is_named, place_of
 
 LONG_ENOUGH = 30.0  # seconds of budget from which small tables get more than one partition
 ENOUGH_TO_BRACKET = 8.0  # and from which bounds on the best possible error are computed, each on an idle machine
-
-Say = Callable[[str], None]
-Moment = tuple[float, float]  # wall-clock time, and processor seconds
 
 
 def carry_out(
@@ -78,53 +77,56 @@ def carry_out(
             say(f"Resuming: {journal.found} results of an earlier run are in {journal.path}.")
         if settings.keep_sealed and is_named(table) and (place := place_of(table)) is not None:
             journal.add("table", "", place)  # where the sealed rows are
-        Run(settings, out, journal, say, moment, loaded).all_steps(frame, name, data_hash, example)
+        budget, work = Budget(settings.budget, moment[0]), out / f"{WORK}{journal.key}"
+        session = Session(settings, out, journal, say, budget, work, moment[0])
+        RunningStudy(session, moment[1], loaded).all_steps(Table(frame, name, data_hash, example))
 
 
-class Run:
-    """A running study; the methods are its steps."""
+class RunningStudy:
+    """The steps of a study up to the race, and the rest handed to `_conclude`."""
 
-    def __init__(
-        self, settings: Settings, folder: Path, journal: Journal, say: Say, began: Moment, loaded: float
-    ) -> None:
-        self.settings, self.folder, self.journal, self.say = settings, folder, journal, say
-        self.began, self.calculated = began
-        self.loaded = loaded  # seconds of the processor when the table was about to be read
-        self.work = folder / f"{WORK}{journal.key}"
-        self.budget = Budget(settings.budget, self.began)
-        self.seconds: dict[str, float] = {}
+    def __init__(self, session: Session, calculated: float, loaded: float) -> None:
+        self.session = session
+        self.settings, self.journal, self.say, self.budget = (
+            session.settings,
+            session.journal,
+            session.say,
+            session.budget,
+        )
+        self.calculated = calculated  # seconds of the processor before the study
+        self.loaded = loaded  # and when the table was about to be read
 
-    def all_steps(self, frame: pl.DataFrame, name: str, data_hash: str, example: bool) -> None:
-        s = self.settings
-        self.work.mkdir(parents=True, exist_ok=True)
+    def all_steps(self, table: Table) -> None:
+        s, session, frame = self.settings, self.session, table.frame
+        session.work.mkdir(parents=True, exist_ok=True)
         with ExitStack() as stack:
-            workers = [stack.enter_context(Worker(self.work, s.threads)) for _ in range(self._processes(frame))]
+            workers = [stack.enter_context(Worker(session.work, s.threads)) for _ in range(self._processes(frame))]
             for worker in workers:
                 worker.start()  # they load while the rows are profiled
-            problem = self.timed("profile", pose, frame, s.target, name=name, **s.of_columns)
+            problem = session.timed("profile", pose, frame, s.target, name=table.name, **s.of_columns)
             self._say_what_was_found(problem, len(frame))
             if s.cost is not None and problem.positive is None:
                 raise StudyError("Costs of false alarms and misses need a target with two classes; leave --cost out.")
-            sealed = self.timed("seal", seal, problem, s.seed)
+            sealed = session.timed("seal", seal, problem, s.seed)
             self.say(f"Sealed {counted(len(sealed.test), 'test row')}: {sealed.how}.")
             ground = self._write_rows(problem, sealed)
-            self.budget.notice_pace(time.monotonic() - self.began, time.process_time() - self.calculated)
+            self.budget.notice_pace(time.monotonic() - session.began, time.process_time() - self.calculated)
             self.budget.work = time.process_time() - self.loaded
             entries = candidates_for(problem.task, ground.training_rows, ground.n_classes, image=ground.image)
             families = {c.family.name: c.family for c in entries}
             sizes = [min(ground.training_rows, 1000), ground.training_rows]
-            self.seconds["compiling"] = compile_ahead(workers[0], families.values(), sizes, self.say)
-            self.budget.not_counted(self.seconds["compiling"])
-            self._say_constant(problem, floor(problem, sealed.development))
+            session.seconds["compiling"] = compile_ahead(workers[0], families.values(), sizes, self.say)
+            self.budget.not_counted(session.seconds["compiling"])
+            self._say_constant(floor(problem, sealed.development))
             background = BackgroundCall(self._during_the_race, problem, sealed.development)
             background.start()  # the race is run by other processes
             ground = self._partitions(ground)
             race = self._race(workers, problem, ground)
-            from learnt.study._conclude import Conclusion, Table
+            from learnt.study._conclude import Conclusion
 
-            conclusion = Conclusion(self, Table(frame, name, data_hash, example), problem, sealed, ground)
-            found = conclusion.reach(workers, race, background)
-            conclusion.write(**found)
+            conclusion = Conclusion(session, table, problem, sealed, ground)
+            reached = conclusion.reach(workers, race, background)
+            conclusion.write(reached)
 
     def _processes(self, frame: pl.DataFrame) -> int:
         """How many processes fit models: fewer where each would need much memory for its rows."""
@@ -138,7 +140,8 @@ class Run:
         metric = None
         if s.metric is not None:
             metric = Objective.plain(metric_of(s.metric, problem.task, n_classes or 2, problem.positive, s.cost))
-        write_rows(self.work, problem.X[sealed.development], codes, sealed.folds, problem.classes, s.seed, metric)
+        X, work = problem.X[sealed.development], self.session.work
+        write_rows(work, X, codes, sealed.folds, problem.classes, s.seed, metric)
         parts = min(PARTS, len(sealed.folds))
         return Ground(codes, sealed.folds, parts, n_classes, Objective(n_classes, metric), s.seed, problem.image)
 
@@ -172,13 +175,13 @@ class Run:
 
     # --- step 3 ---
 
-    def _say_constant(self, problem: Problem, constant: dict[str, Any]) -> None:
-        if problem.classify:
-            self.say(f'Always saying "{constant["predicts"]}" errs on {constant["error"]:.1%}.')
-        else:
-            self.say(f"Always saying the mean has an RMSE of {number(constant['rmse'])}.")
+    def _say_constant(self, constant: Constant) -> None:
+        if constant.error is not None:
+            self.say(f"Always saying “{constant.predicts}” is wrong on {share(constant.error)} of rows.")
+        elif constant.rmse is not None:
+            self.say(f"Always saying the mean has an RMSE of {number(constant.rmse)}.")
 
-    def _during_the_race(self, problem: Problem, development: np.ndarray) -> dict[str, Any] | None:
+    def _during_the_race(self, problem: Problem, development: np.ndarray) -> Ceiling | None:
         """Load and compile what is needed after the race, and bound the best possible error.
 
         The bounds take processor seconds; a study with a small budget has none, nor are known ones computed again.
@@ -212,13 +215,5 @@ class Run:
                 on_step=step,
             )
             bar.done = bar.total or 0
-        self.seconds["race"] = time.monotonic() - started
+        self.session.seconds["race"] = time.monotonic() - started
         return race
-
-    # --- helpers ---
-
-    def timed(self, label: str, step: Callable, *arguments: Any, **options: Any) -> Any:
-        started = time.monotonic()
-        result = step(*arguments, **options)
-        self.seconds[label] = time.monotonic() - started
-        return result

@@ -1,11 +1,14 @@
 """The bracket of the best possible error on generated problems where it is known; it never denies the model."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
 
 from learnt.diagnosis import row_losses
 from learnt.linear_model import LogisticRegression, Ridge
+from learnt.study.facts import Ceiling, Constant, Noise
 from learnt.study.judgement._ceiling import bracket, floor_and_ceiling, unbracketed
 from learnt.study.table._problem import pose
 from learnt.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -72,10 +75,10 @@ def test_the_truth_is_inside_on_at_least_eighteen_of_twenty_problems():
         X = rng.normal(size=(N, used + idle))
         y = signal(X, shape, used) + sigma * rng.normal(size=N)
         found = bracketed(X, y, classify=False)
-        inside.append(found["lower"] <= sigma <= found["upper"])
-        told += found["lower"] > 0
-        assert 0 <= found["lower"] <= found["reached"]
-        assert found["lower"] <= found["upper"]
+        inside.append(found.lower <= sigma <= found.upper)
+        told += found.lower > 0
+        assert 0 <= found.lower <= found.reached
+        assert found.lower <= found.upper
     for k, (used, idle, shape, steep, classes) in enumerate(CLASSES):
         rng = np.random.default_rng(200 + k)
         X = rng.normal(size=(N, used + idle))
@@ -86,24 +89,24 @@ def test_the_truth_is_inside_on_at_least_eighteen_of_twenty_problems():
         y = (rng.uniform(size=N)[:, None] > p.cumsum(axis=1)).sum(axis=1)
         truth = float(np.mean(1 - p.max(axis=1)))
         found = bracketed(X, np.array(["a", "b", "c"])[y], classify=True)
-        inside.append(found["lower"] <= truth <= found["upper"])
-        told += found["lower"] > 0
-        assert 0 <= found["lower"] <= found["reached"]
-        assert found["lower"] <= found["upper"]
+        inside.append(found.lower <= truth <= found.upper)
+        told += found.lower > 0
+        assert 0 <= found.lower <= found.reached
+        assert found.lower <= found.upper
     assert sum(inside) >= 18, inside
     assert told >= 5  # and it is not silent: in few dimensions there is a lower bound too
 
 
 def test_a_bound_that_the_model_disproves_is_not_reported():
-    ceiling = {"noise": {"low": 0.67, "lower": 0.67, "upper": 1.1, "high": 1.2}, "constant": {"rmse": 3.0}}
+    ceiling = Ceiling(Constant(0.0, 9.0, rmse=3.0), Noise(0.67, 1.1, 0.67, 1.2), None, None, 500)
     rng = np.random.default_rng(0)
     found = bracket(ceiling, (0.3 * rng.normal(size=500)) ** 2, None)
-    assert found["lower"] == 0.0
-    assert 0.3 < found["upper"] < 0.35
-    assert not found["known"]
-    better = bracket({**ceiling, "noise": {"low": 0.0, "high": 0.01}}, (0.3 * rng.normal(size=500)) ** 2, None)
-    assert better["known"]  # neighbours prove that there is room
-    assert better["upper"] == pytest.approx(0.1)
+    assert found.lower == 0.0
+    assert 0.3 < found.upper < 0.35
+    assert not found.known
+    better = bracket(replace(ceiling, noise=Noise(0.0, 0.01, 0.0, 0.01)), (0.3 * rng.normal(size=500)) ** 2, None)
+    assert better.known  # neighbours prove that there is room
+    assert better.upper == pytest.approx(0.1)
 
 
 def test_where_neighbours_were_not_looked_at_nothing_is_known():
@@ -111,4 +114,4 @@ def test_where_neighbours_were_not_looked_at_nothing_is_known():
     y = np.random.default_rng(0).normal(size=300)
     problem = pose(pl.DataFrame({"x": np.arange(300.0) % 17, "y": y}), "y", task="regress", time="none")
     ceiling = unbracketed(problem, np.arange(300))
-    assert not bracket(ceiling, 1.01 * (y - y.mean()) ** 2, None)["known"]
+    assert not bracket(ceiling, 1.01 * (y - y.mean()) ** 2, None).known

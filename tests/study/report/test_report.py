@@ -2,10 +2,12 @@
 
 import copy
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from learnt.study.facts import Facts
 from learnt.study.report._report import render
 from learnt.study.report._words import summarise
 
@@ -53,15 +55,21 @@ def with_many_classes(facts, k, seed=0):
     counts = np.diag(rng.integers(5, 40, k)) + (rng.random((k, k)) < 0.03) * rng.integers(1, 6, (k, k))
     facts |= {"classes": names, "positive": None}
     test = facts["test"]
-    for name in ("roc", "calibration", "at_threshold", "cost", "rare", "auc"):
+    for name in ("roc", "calibration", "at_threshold", "cost", "rare", "auc", "sections"):
         test.pop(name, None)
     facts.pop("threshold", None)
     test["confusion"] = counts.tolist()
     test["per_class"] = [
-        {"class": name, "rows": int(row.sum()), "recall": row[n] / row.sum(), "precision": row[n] / counts[:, n].sum()}
+        {
+            "class": name,
+            "rows": int(row.sum()),
+            "recall": row[n] / row.sum(),
+            "precision": row[n] / counts[:, n].sum(),
+            "f1": 0.5,
+        }
         for n, (name, row) in enumerate(zip(names, counts))
     ]
-    return facts, counts
+    return Facts.read(facts), counts
 
 
 @pytest.mark.parametrize(
@@ -92,11 +100,11 @@ def test_many_classes_can_be_read(classified, open_page, tmp_path, k, width, sch
         if (box := t.bounding_box())["x"] < matrix.bounding_box()["x"] + 60
     ]
     assert np.diff(sorted(lines)).min() > 6  # names are one below another
-    worst = min(facts["test"]["per_class"], key=lambda c: c["recall"])
+    worst = min(facts.test.per_class, key=lambda c: c.recall)
     pair = np.unravel_index((counts - np.diag(np.diag(counts))).argmax(), counts.shape)
     tables = page.locator("#test table").all_inner_texts()
-    assert worst["class"] in tables[0]
-    assert all(facts["classes"][n] in tables[1] for n in pair)
+    assert worst.class_ in tables[0]
+    assert all(facts.classes[n] in tables[1] for n in pair)
     assert f"other {k - 12} classes" in text
 
 
@@ -132,8 +140,8 @@ def test_a_page_where_nothing_was_tried_claims_nothing(classified):
     facts["race"]["entries"] = [e for e in facts["race"]["entries"] if e["family"] == "constant"]
     facts["chosen"] |= {"family": "constant", "label": "constant"}
     facts |= {"beats_constant": False, "importances": []}
-    facts["summary"] = summarise(facts)
-    text = render(facts)
-    assert "Nothing was tried on" in text
+    facts = Facts.read(facts)
+    text = render(replace(facts, summary=summarise(facts)))
+    assert "No model of" in text
     for claim in ("no better than a constant", "Where it stands", "What its error is made of", "Threshold and costs"):
         assert claim not in text

@@ -12,7 +12,7 @@ from learnt.linear_model import LogisticRegression, Ridge
 from learnt.persistence import save
 from learnt.preprocessing import TableEncoder
 from learnt.study import ModelServer, open_service
-from learnt.study._predict import keep_with_model
+from learnt.study._predict import ModelNotes
 
 EVIL = '</script><script>alert("x")</script>'
 
@@ -31,24 +31,13 @@ def rows(n=120, seed=0):
     )
 
 
-def facts(**more):
-    about = {
-        "positive": None,
-        "target": "late",
-        "settings": {},
-        "data": {},
-        "decision": {"threshold": 0.3, "half_width": None},
-    }
-    return about | more
-
-
 @pytest.fixture(scope="session")
 def classifier(tmp_path_factory):
     """A model file with a threshold that a study could have written."""
     path, table = tmp_path_factory.mktemp("classifier") / "model.learnt", rows()
     late = np.where(table[EVIL].to_numpy() + (table["town"] == "Oslo").to_numpy() > 0.4, "yes", f"no {EVIL}")
     save(make_pipeline(TableEncoder(), LogisticRegression(C=0.01)).fit(table, late), path)
-    keep_with_model(path, facts(positive="yes", task="classify"))
+    ModelNotes("late", "classify", threshold=0.3, half_width=None, positive="yes").write(path)
     return path
 
 
@@ -56,7 +45,7 @@ def classifier(tmp_path_factory):
 def regressor(tmp_path_factory):
     path, table = tmp_path_factory.mktemp("regressor") / "model.learnt", rows()
     save(make_pipeline(TableEncoder(), Ridge()).fit(table, 3 * table[EVIL].to_numpy()), path)
-    keep_with_model(path, facts(task="regress", decision={"threshold": 0.5, "half_width": 1.5}))
+    ModelNotes("late", "regress", threshold=0.5, half_width=1.5).write(path)
     return path
 
 

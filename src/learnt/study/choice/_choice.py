@@ -35,7 +35,6 @@ class Choice(NamedTuple):
     chosen: int
     best: int
     simple: int  # by the one-standard-error rule
-    cost: float  # loss of the simple one over that of the best, minus 1
     standard_error: float  # of the best one's loss, over folds
 
 
@@ -56,9 +55,7 @@ def choose(contenders: Sequence[Contender], parts: int, prefer: str = "best") ->
         if c.rank < contenders[chosen].rank and close and _interval(c.losses - leader.losses, parts).low <= 0:
             chosen = k
     simple, error = _simplest(contenders, best, parts)
-    excess = contenders[simple].mean - leader.mean
-    cost = excess / abs(leader.mean) if leader.mean else 0.0
-    return Choice(simple if prefer == "simple" else chosen, best, simple, cost, error)
+    return Choice(simple if prefer == "simple" else chosen, best, simple, error)
 
 
 def _simplest(contenders: Sequence[Contender], best: int, parts: int) -> tuple[int, float]:

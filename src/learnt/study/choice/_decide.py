@@ -16,7 +16,6 @@ import polars as pl
 from learnt.engine import progress
 from learnt.engine.random import generator
 from learnt.engine.threads import thread_count
-from learnt.model_selection import compare_scores, corrected_interval
 from learnt.persistence import load, save
 from learnt.study._errors import StudyError
 from learnt.study._journal import Journal
@@ -241,99 +240,3 @@ def _save_fitted_constant(model: Any, y: np.ndarray, path: Path) -> None:
     part = path.with_suffix(".part")
     save(model, part)
     os.replace(part, path)
-
-
-# --- as facts ------------------------------------------------------------------------------------------------
-
-
-def standing_rows(decision: Decision, chosen: Standing) -> list[dict[str, Any]]:
-    """The race as plain rows: finished ones best first with ties marked, then those that did not finish."""
-    parts, race = decision.ground.parts, decision.race
-    rows: list[dict[str, Any]] = []
-    for s in decision.standings:
-        losses, reference = np.array(s.losses), np.array(chosen.losses)
-        interval = corrected_interval(losses, parts - 1, 1)
-        compared = compare_scores(losses, reference, parts - 1, 1)
-        rows.append(
-            {
-                "label": s.label,
-                "id": s.id,
-                "family": s.family,
-                "words": s.words,
-                "state": "chosen" if s is chosen else "finished",
-                "loss": s.loss,
-                "low": interval.low,
-                "high": interval.high,
-                **s.also,
-                "rows": race.rows,
-                "fold_losses": s.losses,
-                "p_value": None if s is chosen else compared.p_value,
-                "tied": s is not chosen and compared.tied,
-                "note": s.note,
-                "calibrated": calibration_fact(s),
-                "members": s.made_of,
-                "recipe": s.recipe,
-                "timing": {"fit_s": s.seconds},
-            }
-        )
-    done = {s.id for s in decision.standings}
-    rows += [
-        {
-            "label": e.candidate.label,
-            "id": e.candidate.id,
-            "family": e.candidate.family.name,
-            "words": e.candidate.family.words,
-            "state": e.state,
-            "note": e.note,
-        }
-        for e in race.entries
-        if e.candidate.id not in done
-    ]
-    return rows
-
-
-def calibration_fact(s: Standing) -> dict[str, Any] | None:
-    """How probabilities were calibrated and what it gained; None where they were left as they are."""
-    if s.calibrated_from is None:
-        return None
-    found = s.recipe["calibration"] or s.recipe["members"][0]["calibration"]
-    kind = "temperature" if found["offsets"] is None else "temperature and offsets"
-    return {"kind": kind, **found, "loss_before": s.calibrated_from, "loss_after": s.loss}
-
-
-def choice_fact(decision: Decision, chosen: Standing, prefer: str) -> dict[str, Any]:
-    """Both choices, the best and the simple one, and what simplicity costs."""
-    part = lambda s: {"label": s.label, "id": s.id, "family": s.family, "loss": s.loss}  # noqa: E731
-    wanted = decision.chosen
-    if wanted is not chosen:
-        rule = "the best that could be fitted in time"
-    elif prefer == "simple":
-        rule = "the simplest within one standard error of the best"
-    elif chosen is decision.best:
-        rule = "the lowest cross-validated loss"
-        if chosen.loss > decision.standings[0].loss:  # the lowest of many losses is biased downwards
-            rule += ", a single model being judged by rows that had no say in picking it"
-    else:
-        rule = "simpler than the best, within 1% of its loss and not to be told from it"
-    return {
-        "prefer": prefer,
-        "rule": rule,
-        "best": part(decision.best),
-        "simple": part(decision.simple),
-        "wanted": part(wanted),
-        "simplicity_costs": decision.choice.cost,
-        "calibrated": calibration_fact(chosen),
-        "members": chosen.made_of,
-    }
-
-
-def chosen_fact(chosen: Standing, classify: bool) -> dict[str, Any]:
-    """The chosen model: its name, its members with their settings, its calibration."""
-    members = [{**m["spec"], "weight": m["weight"], "calibration": m["calibration"]} for m in chosen.recipe["members"]]
-    if len(members) == 1:
-        first = chosen.recipe["members"][0]["spec"]
-        one = {"model": first["model"], "params": first["params"]}
-    else:
-        one = {"model": f"learnt.ensemble.Voting{'Classifier' if classify else 'Regressor'}", "params": {}}
-    found = {"label": chosen.label, "id": chosen.id, "family": chosen.family, **one}
-    return {**found, "members": members, "calibration": chosen.recipe["calibration"]}

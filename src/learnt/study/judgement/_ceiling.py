@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
 
 import numpy as np
 
 from learnt.diagnosis import bootstrap_interval, row_losses, wilson_interval
 from learnt.engine.random import stream
 from learnt.preprocessing import TableEncoder
+from learnt.study.facts import BayesError, Bracket, Ceiling, Constant, Noise
 from learnt.study.table._problem import Problem
 
 MOST_ROWS = 4000
 
 
-def floor_and_ceiling(problem: Problem, development: np.ndarray, seed: int) -> dict[str, Any]:
+def floor_and_ceiling(problem: Problem, development: np.ndarray, seed: int) -> Ceiling:
     """Loss of the best constant on the development rows, a bracket of the best possible error, and whether any
     regularised model finds a signal in the columns.
 
@@ -25,7 +25,7 @@ def floor_and_ceiling(problem: Problem, development: np.ndarray, seed: int) -> d
     best possible error from above, and the smallest is the sharpest. `bracket` compares it with what models reach.
     """
     # Imported here, so that the race need not wait for it
-    from learnt.diagnosis import bayes_error_bounds, noise_bounds, probe
+    from learnt.diagnosis import noise_bounds, probe
 
     rows = development
     if len(rows) > MOST_ROWS:
@@ -36,37 +36,31 @@ def floor_and_ceiling(problem: Problem, development: np.ndarray, seed: int) -> d
     tried = [(noise_bounds(X, targets, max_rows=MOST_ROWS, random_state=seed), name, X) for name, X in distances]
     noise, name, X = min(tried, key=lambda t: t[0].upper)
     half = 0.5 if problem.classify else 1.0  # half the Brier score, as in `row_losses`
-    found: dict[str, Any] = {
-        "constant": floor(problem, development),
-        "noise": {key: half * getattr(noise, key) for key in ("lower", "upper", "low", "high")},
-        "signal": probe(distances[0][1], targets, random_state=seed).signal,
-        "distance": name,
-        "rows": len(rows),
-    }
-    if problem.classify:
-        found["bayes_error"] = bayes_error_bounds(X, y, max_rows=MOST_ROWS, random_state=seed)._asdict()
-    return found
+    return Ceiling(
+        constant=floor(problem, development),
+        noise=Noise(half * noise.lower, half * noise.upper, half * noise.low, half * noise.high),
+        signal=probe(distances[0][1], targets, random_state=seed).signal,
+        distance=name,
+        rows=len(rows),
+        bayes_error=_bayes_error(X, y, seed) if problem.classify else None,
+    )
 
 
-def unbracketed(problem: Problem, development: np.ndarray) -> dict[str, Any]:
+def _bayes_error(X: np.ndarray, y: np.ndarray, seed: int) -> BayesError:
+    from learnt.diagnosis import bayes_error_bounds
+
+    found = bayes_error_bounds(X, y, max_rows=MOST_ROWS, random_state=seed)
+    return BayesError(found.lower, found.upper, found.low, found.high)
+
+
+def unbracketed(problem: Problem, development: np.ndarray) -> Ceiling:
     """The same without nearest neighbours: the best possible loss is between 0 and the constant's."""
     constant = floor(problem, development)
-    found: dict[str, Any] = {
-        "constant": constant,
-        "noise": {"lower": 0.0, "upper": constant["loss"], "low": 0.0, "high": constant["loss"]},
-        "signal": None,
-        "distance": None,
-        "rows": 0,
-    }
-    if problem.classify:
-        error = constant["error"]
-        found["bayes_error"] = {"lower": 0.0, "upper": error, "low": 0.0, "high": error}
-    return found
+    bayes = None if constant.error is None else BayesError(0.0, constant.error, 0.0, constant.error)
+    return Ceiling(constant, Noise(0.0, constant.loss, 0.0, constant.loss), None, None, 0, bayes)
 
 
-def bracket(
-    ceiling: dict[str, Any], losses: np.ndarray, wrong: np.ndarray | None, level: float = 0.95
-) -> dict[str, Any]:
+def bracket(ceiling: Ceiling, losses: np.ndarray, wrong: np.ndarray | None, level: float = 0.95) -> Bracket:
     """The best possible error in the units of the headline: from neighbours, and never above what a model has reached.
 
     Parameters
@@ -81,30 +75,32 @@ def bracket(
     error.
     """
     loss = bootstrap_interval(losses, level=level)
-    noise = ceiling["noise"]
-    low = noise["low"] if noise["low"] <= loss.estimate else 0.0
-    high = min(noise["high"], loss.high)
+    noise = ceiling.noise
+    low = noise.low if noise.low <= loss.estimate else 0.0
+    high = min(noise.high, loss.high)
     if wrong is None:
-        found = {"lower": math.sqrt(max(low, 0.0)), "upper": math.sqrt(max(high, 0.0))}
-        reached, constant = math.sqrt(loss.estimate), ceiling["constant"]["rmse"]
+        lower, upper = math.sqrt(max(low, 0.0)), math.sqrt(max(high, 0.0))
+        reached, constant = math.sqrt(loss.estimate), ceiling.constant.rmse
     else:
+        assert ceiling.bayes_error is not None
         error = wilson_interval(float(np.sum(wrong)), len(wrong), level)
-        lower = ceiling["bayes_error"]["low"] if low > 0 else 0.0
+        lower = ceiling.bayes_error.low if low > 0 else 0.0
         lower = lower if lower <= error.estimate else 0.0
-        found = {"lower": lower, "upper": max(min(2 * high, error.high), lower)}  # 1 − max p ≤ 1 − Σ p² = 2 · noise
-        reached, constant = error.estimate, ceiling["constant"]["error"]
-    known = found["lower"] > 0.02 * constant or found["upper"] < min(reached, 0.98 * constant)
-    return {**found, "reached": reached, "known": bool(known)}
+        upper = max(min(2 * high, error.high), lower)  # 1 − max p ≤ 1 − Σ p² = 2 · noise
+        reached, constant = error.estimate, ceiling.constant.error
+    assert constant is not None
+    known = lower > 0.02 * constant or upper < min(reached, 0.98 * constant)
+    return Bracket(lower, upper, reached, bool(known))
 
 
-def floor(problem: Problem, development: np.ndarray) -> dict[str, Any]:
+def floor(problem: Problem, development: np.ndarray) -> Constant:
     """The best constant and its loss."""
     y = problem.y[development]
     if problem.classes is None:
-        return {"predicts": float(y.mean()), "loss": float(y.var()), "rmse": float(y.std())}
+        return Constant(float(y.mean()), float(y.var()), rmse=float(y.std()))
     shares = np.array([np.mean(y == c) for c in problem.classes])
     loss = row_losses(y, np.tile(shares, (len(y), 1)), np.array(problem.classes)).mean()
-    return {"predicts": problem.classes[int(shares.argmax())], "loss": float(loss), "error": float(1 - shares.max())}
+    return Constant(problem.classes[int(shares.argmax())], float(loss), error=float(1 - shares.max()))
 
 
 def _distances(problem: Problem, rows: np.ndarray, targets: np.ndarray) -> list[tuple[str, np.ndarray]]:

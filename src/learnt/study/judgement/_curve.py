@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from learnt.diagnosis import curve_sizes, is_average, read_curve, row_losses
 from learnt.engine import progress
 from learnt.plots import number
 from learnt.study._journal import Journal
+from learnt.study.facts import Ceiling, Curve, Diagnosis, Part, Parts, Test, TestOfClasses
 from learnt.study.race._budget import Budget
 from learnt.study.race._ground import Ground
 from learnt.study.race._recipe import Recipe, bare
@@ -31,8 +33,8 @@ def diagnose(
     budget: Budget,
     recipe: Recipe,
     rows: int,
-    ceiling: dict[str, Any],
-) -> dict[str, Any] | None:
+    ceiling: Ceiling,
+) -> Diagnosis | None:
     """Noise, bias and variance from the learning curve; None when there was no time for it.
 
     The largest size comes first, since one size is enough for a verdict; `rows` is what the race trained on.
@@ -66,20 +68,19 @@ def diagnose(
     return _read(complete, train, valid, ceiling, _level(ground, folds), seen, averages)
 
 
-def reconciled(diagnosis: dict[str, Any] | None, facts: dict[str, Any]) -> dict[str, Any] | None:
+def reconciled(diagnosis: Diagnosis | None, test: Test | None, beats_constant: bool | None) -> Diagnosis | None:
     """The diagnosis in words that agree with a test set on which the model beat the constant by another measure.
 
     The curve measures squared losses; a model chosen by another metric, or one that only ranks rows well, may be no
     better than a constant by them.
     """
-    if diagnosis is None or diagnosis["regime"] != "no signal" or not facts["beats_constant"]:
+    if diagnosis is None or diagnosis.regime != "no signal" or not beats_constant or test is None:
         return diagnosis
-    asked = (facts["test"] or {}).get("metric")
-    by = f"by {asked['words']}" if asked else "on the test rows"
-    none = f"By its {diagnosis['loss_name']} the model is no better than the best constant"
-    advice = ["Do not take its probabilities as they are."] if facts["task"] == "classify" else []
-    first, *_, last = diagnosis["treatments"]  # the one between doubts the target
-    return {**diagnosis, "finding": f"{none}, although it beats it {by}.", "treatments": [*advice, first, last]}
+    by = f"by {test.metric.words}" if test.metric is not None else "on the test rows"
+    none = f"By its {diagnosis.loss_name} the model is no better than the best constant"
+    advice = ["Do not take its probabilities as they are."] if isinstance(test, TestOfClasses) else []
+    first, *_, last = diagnosis.treatments  # the one between doubts the target
+    return replace(diagnosis, finding=f"{none}, although it beats it {by}.", treatments=[*advice, first, last])
 
 
 class _Shared:
@@ -127,26 +128,27 @@ def _read(
     sizes: list[int],
     train: np.ndarray,
     valid: np.ndarray,
-    ceiling: dict[str, Any],
+    ceiling: Ceiling,
     constant: np.ndarray,
     seen: float | None,
     averages: bool,
-) -> dict[str, Any]:
-    noise = (ceiling["noise"]["low"], ceiling["noise"]["lower"], ceiling["noise"]["upper"])
+) -> Diagnosis:
+    noise = (ceiling.noise.low, ceiling.noise.lower, ceiling.noise.upper)
     words: dict[str, Any] = {"form": lambda v: number(math.sqrt(max(v, 0.0))), "loss_name": "RMSE"}
-    if "bayes_error" in ceiling:
+    if ceiling.bayes_error is not None:
         words = {"form": number, "loss_name": "Brier score"}
-    about: dict[str, Any] = {"constant": constant, "signal": ceiling.get("signal"), "averages": averages, "seen": seen}
+    about: dict[str, Any] = {"constant": constant, "signal": ceiling.signal, "averages": averages, "seen": seen}
     verdict = read_curve(np.array(sizes), train, valid, noise=noise, **about, **words)
-    return {
-        "regime": verdict.regime,
-        "finding": verdict.finding,
-        "evidence": list(verdict.evidence),
-        "treatments": list(verdict.treatments),
-        "parts": {part: getattr(verdict, part)._asdict() for part in ("noise", "bias", "variance")},
-        "loss": verdict.loss,
-        "train_loss": verdict.train_loss,
-        "constant": verdict.constant,
-        "loss_name": words["loss_name"],
-        "curve": {"sizes": sizes, "train": train.tolist(), "valid": valid.tolist()},
-    }
+    noise_part, bias, variance = (Part(*getattr(verdict, part)) for part in ("noise", "bias", "variance"))
+    return Diagnosis(
+        regime=verdict.regime,
+        finding=verdict.finding,
+        evidence=list(verdict.evidence),
+        treatments=list(verdict.treatments),
+        parts=Parts(noise_part, bias, variance),
+        loss=verdict.loss,
+        train_loss=verdict.train_loss,
+        constant=verdict.constant,
+        loss_name=words["loss_name"],
+        curve=Curve(sizes, train.tolist(), valid.tolist()),
+    )

@@ -6,6 +6,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,20 @@ import polars as pl
 
 from learnt.diagnosis import Interval, auc_interval, bootstrap_interval, row_losses, spread_columns, wilson_interval
 from learnt.engine.random import stream
+from learnt.study.facts import (
+    Area,
+    CalibrationBins,
+    ClassRow,
+    Coverage,
+    Estimate,
+    Importance,
+    Rates,
+    Roc,
+    TestOfAmounts,
+    TestOfClasses,
+    Threshold,
+    ThresholdCurve,
+)
 from learnt.study.judgement._rare import imbalanced, judge_rare, rare_class
 from learnt.study.race._metric import area_under_roc, counts_by_threshold
 from learnt.study.race._objective import row_losses as log_losses
@@ -36,8 +51,8 @@ def output_of(model: Any, X: pl.DataFrame, classes: list | None) -> np.ndarray:
     return spread_columns(np.asarray(model.predict_proba(X), dtype=np.float64), have, np.array(classes))
 
 
-def _plain(interval: Interval) -> dict[str, float]:
-    return {"estimate": interval.estimate, "low": interval.low, "high": interval.high}
+def _figure(interval: Interval) -> Estimate:
+    return Estimate(interval.estimate, interval.low, interval.high)
 
 
 # --- classes -------------------------------------------------------------------------------------------------
@@ -56,12 +71,13 @@ def choose_threshold(
     cost: tuple[float, float],
     seed: int,
     value: Callable[..., np.ndarray] | None = None,
-) -> dict[str, Any]:
+    by: str = "lowest cost",
+) -> Threshold:
     """The threshold with the lowest cost on out-of-fold predictions, over every value of the score.
 
     `cost` is (false alarm, missed positive). The reference is Elkan's: with true probabilities the best threshold is
     fp / (fp + fn), whatever the data. `value` is a function of hits, false alarms, misses and true negatives to be
-    made as large as possible instead.
+    made as large as possible instead; `by` says in words what was.
     """
     fp, fn = cost
 
@@ -84,14 +100,16 @@ def choose_threshold(
         again.append(float(t[int(c.argmin())]))
     low, high = np.quantile(again, [0.05, 0.95])
     keep = np.unique(np.linspace(0, len(thresholds) - 1, _POINTS).round().astype(int))
-    return {
-        "threshold": best,
-        "low": float(low),
-        "high": float(high),
-        "elkan": fp / (fp + fn),
-        "cost_per_row": float(costs.min()),
-        "curve": {"threshold": thresholds[keep].tolist(), "cost": (costs if value is None else -costs)[keep].tolist()},
-    }
+    return Threshold(
+        threshold=best,
+        low=float(low),
+        high=float(high),
+        elkan=fp / (fp + fn),
+        cost_per_row=float(costs.min()),
+        curve=ThresholdCurve(thresholds[keep].tolist(), (costs if value is None else -costs)[keep].tolist()),
+        by=by,
+        used=True,
+    )
 
 
 def judge_classes(
@@ -106,7 +124,7 @@ def judge_classes(
     groups: np.ndarray | None,
     level: float,
     seed: int,
-) -> dict[str, Any]:
+) -> TestOfClasses:
     """Everything the test set says about a classifier; `shares` are the class shares of the development rows."""
     names = np.array(classes)
     codes = np.searchsorted(names, y)
@@ -119,33 +137,40 @@ def judge_classes(
     options: dict[str, Any] = {"groups": groups, "level": level, "random_state": seed}
     gain = bootstrap_interval(constant - losses, **options)
     error = wilson_interval(wrong.sum(), len(y), level) if groups is None else bootstrap_interval(wrong, **options)
-    found: dict[str, Any] = {
-        "rows": len(y),
-        "level": level,
-        "error": _plain(error),
-        "brier": _plain(bootstrap_interval(losses, **options)),
-        "constant_error": float(usual.mean()),
-        "constant_brier": float(constant.mean()),
-        "brier_gain": _plain(gain),
-        "fewer_errors": _plain(bootstrap_interval(usual - wrong, **options)),
-        "log_loss": float(log_losses(codes, probability, len(classes)).mean()),
-        "error_at_threshold": float(np.mean(decided != codes)),
-        "confusion": _confusion(codes, decided, len(classes)).tolist(),
-        "threshold": threshold,
-    }
-    found["per_class"] = _per_class(np.array(found["confusion"]), classes)
-    found["mean_recall"] = float(np.mean([c["recall"] for c in found["per_class"] if c["recall"] is not None]))
-    found["lopsided"] = imbalanced(shares)
+    confusion = _confusion(codes, decided, len(classes))
+    per_class = _per_class(confusion, classes)
+    recalls = [row.recall for row in per_class if row.recall is not None]
+    at_threshold = float(np.mean(decided != codes))
+    more: dict[str, Any] = {}
     if (rare := rare_class(shares)) is not None:
         judged = judge_rare(codes == rare, decided == rare, probability[:, rare], float(shares[rare]), level, seed)
-        found["rare"] = {"class": classes[rare], **judged}
+        more["rare"] = replace(judged, class_=classes[rare])
     present = np.unique(codes)
     if len(classes) == 2 and len(present) == 2:
-        found |= _two_classes(codes == positive, probability[:, positive], threshold, level, cost)
+        more |= _two_classes(codes == positive, probability[:, positive], threshold, level, cost)
     elif len(present) == len(classes):
         areas = [area_under_roc(codes == k, probability[:, k]) for k in range(len(classes))]
-        found["auc"] = {"estimate": float(np.mean(areas))}  # of each class against all others
-    return found
+        more["auc"] = Area(float(np.mean(areas)))  # of each class against all others
+    return TestOfClasses(
+        rows=len(y),
+        level=level,
+        error=_figure(error),
+        brier=_figure(bootstrap_interval(losses, **options)),
+        constant_error=float(usual.mean()),
+        constant_brier=float(constant.mean()),
+        brier_gain=_figure(gain),
+        fewer_errors=_figure(bootstrap_interval(usual - wrong, **options)),
+        log_loss=float(log_losses(codes, probability, len(classes)).mean()),
+        error_at_threshold=at_threshold,
+        accuracy=1 - at_threshold,
+        f1=_f1(per_class, positive),
+        confusion=confusion.tolist(),
+        threshold=threshold,
+        per_class=per_class,
+        mean_recall=float(np.mean(recalls)),
+        lopsided=imbalanced(shares),
+        **more,
+    )
 
 
 def _two_classes(
@@ -155,33 +180,34 @@ def _two_classes(
     fpr, tpr = alarms / alarms[-1], hits / hits[-1]
     keep = np.unique(np.linspace(0, len(fpr) - 1, _POINTS).round().astype(int))
     called = score >= threshold
+    area = _figure(auc_interval(y, score, level))
     found: dict[str, Any] = {
-        "auc": _plain(auc_interval(y, score, level)),
-        "ranks": auc_interval(y, score, 1 - (1 - level) / 5).low > 0.5,  # significantly better than chance
-        "roc": {"fpr": fpr[keep].tolist(), "tpr": tpr[keep].tolist()},
-        "at_threshold": {"fpr": float(called[~y].mean()), "tpr": float(called[y].mean())},
+        "auc": Area(area.estimate, area.low, area.high),
+        "ranks": bool(auc_interval(y, score, 1 - (1 - level) / 5).low > 0.5),  # significantly better than chance
+        "roc": Roc(fpr[keep].tolist(), tpr[keep].tolist()),
+        "at_threshold": Rates(float(called[~y].mean()), float(called[y].mean())),
         "calibration": calibration_bins(y, score, level),
     }
     if cost is not None:
         paid = cost[0] * (called & ~y) + cost[1] * (~called & y)
-        found["cost"] = _plain(bootstrap_interval(paid.astype(float), level=level))
+        found["cost"] = _figure(bootstrap_interval(paid.astype(float), level=level))
         found["cost_at_half"] = float(np.mean(cost[0] * ((score >= 0.5) & ~y) + cost[1] * ((score < 0.5) & y)))
         found["cost_of_none"], found["cost_of_all"] = float(cost[1] * y.mean()), float(cost[0] * (~y).mean())
     return found
 
 
-def calibration_bins(y: np.ndarray, score: np.ndarray, level: float, bins: int = 10) -> dict[str, list[float]]:
+def calibration_bins(y: np.ndarray, score: np.ndarray, level: float, bins: int = 10) -> CalibrationBins:
     """Mean probability and observed share in bins of equal count, each share with its Wilson interval."""
     order = np.argsort(score, kind="stable")
     parts = [p for p in np.array_split(order, min(bins, max(len(y) // 20, 2))) if len(p)]
     shares = [wilson_interval(y[p].sum(), len(p), level) for p in parts]
-    return {
-        "predicted": [float(score[p].mean()) for p in parts],
-        "observed": [s.estimate for s in shares],
-        "low": [s.low for s in shares],
-        "high": [s.high for s in shares],
-        "rows": [len(p) for p in parts],
-    }
+    return CalibrationBins(
+        predicted=[float(score[p].mean()) for p in parts],
+        observed=[s.estimate for s in shares],
+        low=[s.low for s in shares],
+        high=[s.high for s in shares],
+        rows=[len(p) for p in parts],
+    )
 
 
 def _confusion(codes: np.ndarray, decided: np.ndarray, n_classes: int) -> np.ndarray:
@@ -189,14 +215,21 @@ def _confusion(codes: np.ndarray, decided: np.ndarray, n_classes: int) -> np.nda
     return np.bincount(codes * n_classes + decided, minlength=n_classes**2).reshape(n_classes, n_classes)
 
 
-def _per_class(confusion: np.ndarray, classes: list) -> list[dict[str, Any]]:
+def _per_class(confusion: np.ndarray, classes: list) -> tuple[ClassRow, ...]:
     rows = []
     for k, name in enumerate(classes):
         hit, true, called = confusion[k, k], confusion[k].sum(), confusion[:, k].sum()
         recall = float(hit / true) if true else None
         precision = float(hit / called) if called else None
-        rows.append({"class": name, "rows": int(true), "recall": recall, "precision": precision})
-    return rows
+        rows.append(ClassRow(name, int(true), recall, precision, float(2 * hit / (true + called)) if true else None))
+    return tuple(rows)
+
+
+def _f1(per_class: tuple[ClassRow, ...], positive: int | None) -> float | None:
+    """F1 of the positive of two classes, the mean over the classes that there are of several."""
+    if positive is not None:
+        return per_class[positive].f1
+    return float(np.mean([row.f1 for row in per_class if row.f1 is not None]))
 
 
 # --- amounts -------------------------------------------------------------------------------------------------
@@ -211,7 +244,7 @@ def judge_amounts(
     groups: np.ndarray | None,
     level: float,
     seed: int,
-) -> dict[str, Any]:
+) -> TestOfAmounts:
     """Everything the test set says about a regressor; `mean` and `half_width` come from the development rows."""
     squared, constant = (y - predicted) ** 2, (y - mean) ** 2
     options: dict[str, Any] = {"groups": groups, "level": level, "random_state": seed}
@@ -219,20 +252,21 @@ def judge_amounts(
     rmse = bootstrap_interval(squared, lambda m: np.sqrt(m[:, 0]), **options)
     r2 = bootstrap_interval(both, lambda m: 1 - m[:, 0] / np.maximum(m[:, 3] - m[:, 2] ** 2, 1e-300), **options)
     quantiles = np.quantile(y - predicted, [0.05, 0.25, 0.5, 0.75, 0.95])
-    found: dict[str, Any] = {
-        "rows": len(y),
-        "level": level,
-        "rmse": _plain(rmse),
-        "mae": _plain(bootstrap_interval(np.abs(y - predicted), **options)),
-        "r2": _plain(r2),
-        "constant_rmse": float(math.sqrt(constant.mean())),
-        "gain": _plain(bootstrap_interval(constant - squared, **options)),
-        "residual_quantiles": [float(q) for q in quantiles],
-    }
+    interval = None
     if half_width is not None:
         covered = wilson_interval((np.abs(y - predicted) <= half_width).sum(), len(y), level)
-        found["interval"] = {"half_width": half_width, "coverage": COVERAGE, "covered": _plain(covered)}
-    return found
+        interval = Coverage(half_width, COVERAGE, _figure(covered))
+    return TestOfAmounts(
+        rows=len(y),
+        level=level,
+        rmse=_figure(rmse),
+        mae=_figure(bootstrap_interval(np.abs(y - predicted), **options)),
+        r2=_figure(r2),
+        constant_rmse=float(math.sqrt(constant.mean())),
+        gain=_figure(bootstrap_interval(constant - squared, **options)),
+        residual_quantiles=[float(q) for q in quantiles],
+        interval=interval,
+    )
 
 
 # --- what it uses --------------------------------------------------------------------------------------------
@@ -249,7 +283,7 @@ def importances(
     clock: Callable[[], float] = time.monotonic,
     most_rows: int = 2000,
     repeats: int = 5,
-) -> list[dict[str, Any]]:
+) -> tuple[Importance, ...]:
     """How much the loss grows when one original column is shuffled, largest first, in the time until the deadline.
 
     Every column is shuffled as many times as every other; none is measured where there is no time for two of each.
@@ -263,7 +297,7 @@ def importances(
     started = clock()
     base = row_losses(y, predict(model, X, classes), names).mean()
     if clock() + 2 * X.width * (clock() - started) > deadline:
-        return []
+        return ()
     grown: list[list[float]] = []
     while len(grown) < repeats and clock() <= deadline:
         once = []
@@ -276,11 +310,11 @@ def importances(
             break
         grown.append(once)
     if len(grown) < 2:
-        return []
+        return ()
     means = np.mean(grown, axis=0)
     spreads = 2 * np.std(grown, axis=0, ddof=1) / math.sqrt(len(grown))
     found = [
-        {"column": column, "loss_added": float(mean), "low": float(mean - spread), "high": float(mean + spread)}
+        Importance(column, float(mean), float(mean - spread), float(mean + spread))
         for column, mean, spread in zip(X.columns, means, spreads)
     ]
-    return sorted(found, key=lambda f: (-f["loss_added"], f["column"]))
+    return tuple(sorted(found, key=lambda f: (-f.loss_added, f.column)))

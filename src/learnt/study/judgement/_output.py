@@ -1,15 +1,15 @@
-"""Helpers for output: prediction columns, plain data, files written atomically."""
+"""Helpers for output: prediction columns, files written atomically."""
 
 from __future__ import annotations
 
 import json
-import math
 import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from learnt.study.facts import Facts
 from learnt.study.judgement._judge import decide
 
 
@@ -32,22 +32,7 @@ def write_text(path: Path, text: str) -> None:
     os.replace(temporary, path)
 
 
-def write_facts(folder: Path, facts: dict[str, Any]) -> None:
+def write_facts(folder: Path, facts: Facts) -> None:
     """Every number of a study, in study.json."""
-    text = json.dumps(plain_data(facts), indent=1, allow_nan=False, ensure_ascii=False)
+    text = json.dumps(facts.plain(), indent=1, allow_nan=False, ensure_ascii=False)
     write_text(folder / "study.json", text)
-
-
-def plain_data(value: Any) -> Any:
-    """Plain data: NumPy scalars and arrays as Python's, numbers that are not finite as null."""
-    if isinstance(value, dict):
-        return {str(k): plain_data(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain_data(v) for v in value]
-    if isinstance(value, np.ndarray):
-        return plain_data(value.tolist())
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

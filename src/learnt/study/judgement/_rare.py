@@ -6,13 +6,13 @@ Where one class makes up nine rows in ten, always predicting it has an accuracy 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from learnt.diagnosis import wilson_interval
 from learnt.engine.random import stream
 from learnt.metrics import average_precision_score
+from learnt.study.facts import Estimate, MetricTest, Rare
 from learnt.study.race._metric import Metric, metric_of
 
 RARE = 0.1  # of the rows
@@ -49,9 +49,7 @@ def criterion(metric: Metric | None, rare: int | None, positive: int) -> tuple[s
     return "best F1", lambda tp, fp, fn, tn: f1.by_counts(tn, fn, fp, tp)
 
 
-def judge_rare(
-    y: np.ndarray, decided: np.ndarray, score: np.ndarray, share: float, level: float, seed: int
-) -> dict[str, Any]:
+def judge_rare(y: np.ndarray, decided: np.ndarray, score: np.ndarray, share: float, level: float, seed: int) -> Rare:
     """Recall, precision and the area under the precision–recall curve of a class, each with its interval.
 
     Parameters
@@ -63,19 +61,20 @@ def judge_rare(
     found, called, actual = int((y & decided).sum()), int(decided.sum()), int(y.sum())
     recall = wilson_interval(found, actual, level) if actual else None
     precision = wilson_interval(found, called, level) if called else None
-    return {
-        "share": share,
-        "rows": actual,
-        "found": found,
-        "missed": actual - found,
-        "false_alarms": called - found,
-        "recall": None if recall is None else recall._asdict(),
-        "precision": None if precision is None else precision._asdict(),
-        "average_precision": _area(y, score, level, seed) if 0 < actual < len(y) else None,
-    }
+    return Rare(
+        class_=None,
+        share=share,
+        rows=actual,
+        found=found,
+        missed=actual - found,
+        false_alarms=called - found,
+        recall=None if recall is None else Estimate(recall.estimate, recall.low, recall.high),
+        precision=None if precision is None else Estimate(precision.estimate, precision.low, precision.high),
+        average_precision=_area(y, score, level, seed) if 0 < actual < len(y) else None,
+    )
 
 
-def _area(y: np.ndarray, score: np.ndarray, level: float, seed: int) -> dict[str, float]:
+def _area(y: np.ndarray, score: np.ndarray, level: float, seed: int) -> Estimate:
     """Average precision with a bootstrap interval; each draw has as many rows of either kind as the table."""
     rng = stream(seed, 13)
     inside, outside = np.flatnonzero(y), np.flatnonzero(~y)
@@ -85,7 +84,7 @@ def _area(y: np.ndarray, score: np.ndarray, level: float, seed: int) -> dict[str
         areas.append(float(average_precision_score(y[rows].astype(int), score[rows])))
     low, high = np.quantile(areas, [(1 - level) / 2, (1 + level) / 2])
     whole = float(average_precision_score(y.astype(int), score))
-    return {"estimate": whole, "low": min(float(low), whole), "high": max(float(high), whole)}
+    return Estimate(whole, min(float(low), whole), max(float(high), whole))
 
 
 def judge_metric(
@@ -98,7 +97,7 @@ def judge_metric(
     groups: np.ndarray | None,
     level: float,
     seed: int,
-) -> dict[str, Any]:
+) -> MetricTest:
     """The metric asked for on the test rows, that of the best constant, and their difference, with bootstrap intervals.
 
     `y` are class numbers or amounts; `constant` is what the constant predicts for each row. Whole groups are drawn.
@@ -122,17 +121,13 @@ def judge_metric(
     low, high = np.quantile(values[:, 0], ends)
     gain = sign * (values[:, 0] - values[:, 1])
     gained = sign * (whole[0] - whole[1])
-    return {
-        "name": metric.name,
-        "words": metric.words,
-        "greater": metric.greater,
-        "estimate": whole[0],
-        "low": min(float(low), whole[0]),
-        "high": max(float(high), whole[0]),
-        "constant": whole[1],
-        "gain": {
-            "estimate": gained,
-            "low": float(np.quantile(gain, ends[0])),
-            "high": float(np.quantile(gain, ends[1])),
-        },
-    }
+    return MetricTest(
+        name=metric.name,
+        words=metric.words,
+        greater=metric.greater,
+        estimate=whole[0],
+        low=min(float(low), whole[0]),
+        high=max(float(high), whole[0]),
+        constant=whole[1],
+        gain=Estimate(gained, float(np.quantile(gain, ends[0])), float(np.quantile(gain, ends[1]))),
+    )

@@ -41,7 +41,7 @@ _WORDS = {
     "var_smoothing": "smoothing",
     "max_depth": "depth",
     "max_leaf_nodes": "leaves",
-    "min_samples_leaf": "rows a leaf",
+    "min_samples_leaf": "min rows per leaf",
     "max_features": "columns",
     "learning_rate": "rate",
     "l2_regularization": "l2",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
@@ -14,7 +15,16 @@ import numpy as np
 
 from learnt import plots
 from learnt.plots import Row, number, percent
-from learnt.study.report._words import has_model, interval_words, metric_words, ordinal, share
+from learnt.study.facts import Diagnosis, Facts, Race, Racer, Test, TestOfClasses
+from learnt.study.report._words import (
+    interval_words,
+    loss_words,
+    model_words,
+    ordinal,
+    race_words,
+    share,
+    simplicity_words,
+)
 
 MOST_COLUMNS = 60
 MOST_IMPORTANCES = 15
@@ -29,7 +39,7 @@ _DARK = """
 """
 
 
-def write_report(path: Path, facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None) -> None:
+def write_report(path: Path, facts: Facts, points: tuple[np.ndarray, np.ndarray] | None) -> None:
     """Write the page in one step; `points` are the observed and predicted amounts of a regression."""
     text = render(facts, points, folder=path.parent.name)
     temporary = path.with_suffix(".tmp")
@@ -41,25 +51,21 @@ def write_report(path: Path, facts: dict[str, Any], points: tuple[np.ndarray, np
 def compiled_page() -> CodeType:
     """The template, compiled; most of what writing a report takes, and done while models race."""
     source = (files("learnt.study") / "templates" / "report.html").read_text(encoding="utf-8")
-    return _environment({"task": "classify", "race": {}}).compile(source, "report.html")
+    return _environment(True, float).compile(source, "report.html")
 
 
-def _environment(facts: dict[str, Any]) -> Any:
+def _environment(classify: bool, shown: Callable[[float], float]) -> Any:
     """The template's filters; some write numbers as the study's losses are written."""
     from jinja2 import Environment
 
     environment = Environment(autoescape=True, trim_blocks=True)
-    scale = _scale(facts)
+    scale = _scale(classify)
 
     def loss(value: float) -> str:
-        return f"{value:.3f}" if facts["task"] == "classify" else number(float(scale(value)))
-
-    def raced(value: float) -> str:
-        shown = float(_raced(facts)(value))
-        return f"{shown:.3f}" if facts["task"] == "classify" or abs(shown) <= 1 else number(shown)
+        return f"{value:.3f}" if classify else number(float(scale(value)))
 
     environment.filters |= {
-        "raced": raced,
+        "raced": lambda value: loss_words(shown(value)),
         "percent": share,
         "number": number,
         "count": lambda n: f"{n:,}",
@@ -67,79 +73,82 @@ def _environment(facts: dict[str, Any]) -> Any:
         "interval_number": partial(interval_words, form=number),
         "loss": loss,
         "interval_loss": partial(interval_words, form=loss),
-        "measure": metric_words,
-        "measures": lambda part: f"{metric_words(part, 'low')}–{metric_words(part, 'high')}",
+        "measure": loss_words,
+        "measures": lambda part: f"{loss_words(part.low)}–{loss_words(part.high)}",
         "seconds": _seconds,
         "bytes": _bytes,
     }
     return environment
 
 
-def render(facts: dict[str, Any], points: tuple[np.ndarray, np.ndarray] | None = None, folder: str = "FOLDER") -> str:
+def render(facts: Facts, points: tuple[np.ndarray, np.ndarray] | None = None, folder: str = "FOLDER") -> str:
     """The page as text; everything that comes from data is escaped by the template."""
     from jinja2 import Template
     from markupsafe import Markup
 
-    template = Template.from_code(_environment(facts), compiled_page(), {})
-    if not has_model(facts):
-        facts = {**facts, "diagnosis": None}  # the learning curve of a constant is meaningless
+    template = Template.from_code(_environment(facts.classify, facts.race.shown), compiled_page(), {})
+    if not facts.has_model:
+        facts = replace(facts, diagnosis=None)  # the learning curve of a constant is meaningless
     charts = {name: Markup(str(chart)) for name, chart in _charts(facts, points).items() if chart is not None}
-    entries, test = facts["race"]["entries"], facts["test"] or {}
-    finished = [e for e in entries if "loss" in e]
+    finished, test = facts.race.finished, facts.test
+    asked = None if test is None or test.metric is None else test.metric.name
     return template.render(
         facts=facts,
         folder=folder,
         charts=charts,
         dark=Markup(_DARK),
-        classify=facts["task"] == "classify",
-        loss_name=_loss_name(facts),
+        classify=facts.classify,
+        loss_name=facts.race.loss_name,
         curve_loss=_curve_loss(facts),
-        use=ordinal(test.get("use", 1)),
-        has_model=has_model(facts),
+        use=ordinal(1 if test is None else test.use or 1),
+        has_model=facts.has_model,
         finished=finished,
-        unfinished=_unfinished(entries),
+        unfinished=_unfinished(facts.race.entries),
         ties=_ties(finished),
-        has_auc=test.get("metric", {}).get("name") != "roc_auc_score" and any("auc" in e for e in finished),
-        columns=[{**c, "holds": _values(c)} for c in facts["data"]["columns"][:MOST_COLUMNS]],
+        unclear=sum(e.unclear for e in finished),
+        has_auc=asked != "roc_auc_score" and any(e.auc is not None for e in finished),
+        race_words=race_words(facts),
+        simplicity=simplicity_words(facts),
+        columns=[{**c, "holds": _values(c)} for c in facts.data.columns[:MOST_COLUMNS]],
         shown_importances=MOST_IMPORTANCES,
         **_by_class(test),
         provenance=_provenance(facts),
     )
 
 
-def _by_class(test: dict[str, Any]) -> dict[str, Any]:
+def _by_class(test: Test | None) -> dict[str, Any]:
     """All classes, or the worst of many, a note on the others, and which are confused with which."""
-    classes = test.get("per_class") or []
-    if len(classes) <= MANY_CLASSES:
+    classes = test.per_class if isinstance(test, TestOfClasses) else ()
+    if not isinstance(test, TestOfClasses) or len(classes) <= MANY_CLASSES:
         return {"by_class": classes, "other_classes": None, "confused": []}
-    measured = sorted((c for c in classes if c["recall"] is not None), key=lambda c: c["recall"])
+    measured = sorted((c for c in classes if c.recall is not None), key=lambda c: c.recall or 0.0)
     worst, others = measured[:WORST], measured[WORST:]
-    counts = np.array(test["confusion"])
+    counts = np.array(test.confusion)
     rows = np.maximum(counts.sum(axis=1), 1)
     pairs = [(int(counts[i, j]), i, j) for i, j in np.argwhere(counts > 0) if i != j]
     pairs.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
     confused = [
-        {"class": classes[i]["class"], "called": classes[j]["class"], "rows": count, "share": count / rows[i]}
+        {"class": classes[i].class_, "called": classes[j].class_, "rows": count, "share": count / rows[i]}
         for count, i, j in pairs[:WORST]
     ]
-    ends = {"count": len(others), "low": others[0]["recall"], "high": others[-1]["recall"]} if others else None
+    ends = {"count": len(others), "low": others[0].recall, "high": others[-1].recall} if others else None
     return {"by_class": worst, "other_classes": ends, "confused": confused}
 
 
-def _ties(finished: list[dict[str, Any]]) -> str:
+def _ties(finished: list[Racer]) -> str:
     """Models not significantly different from the chosen one, a few of them by name."""
-    labels = [e["label"] for e in finished if e["tied"]]
+    labels = [e.label for e in finished if e.tied]
     return "; ".join(labels[:3]) + (f"; and {len(labels) - 3} more" if len(labels) > 3 else "")
 
 
-def _unfinished(entries: list[dict[str, Any]]) -> list[tuple[str, str]]:
+def _unfinished(entries: Sequence[Racer]) -> list[tuple[str, str]]:
     """Models that did not finish, settings of one family that ended alike in one line."""
     outcomes: dict[tuple[str, str], list[str]] = {}
     for entry in entries:
-        if "loss" not in entry:
-            said = entry["note"] if entry["state"] == "behind" else f"{entry['state']}: {entry['note']}"
-            outcomes.setdefault((entry["family"], said), []).append(entry["label"])
-    finished = {entry["family"] for entry in entries if "loss" in entry}
+        if not entry.finished:
+            said = entry.note if entry.state == "behind" else f"{entry.state}: {entry.note}"
+            outcomes.setdefault((entry.family, said), []).append(entry.label)
+    finished = {entry.family for entry in entries if entry.finished}
     named: list[tuple[str, str]] = []
     for (family, said), labels in outcomes.items():
         other = "other " if family in finished else ""
@@ -148,57 +157,40 @@ def _unfinished(entries: list[dict[str, Any]]) -> list[tuple[str, str]]:
     return named
 
 
-def _loss_name(facts: dict[str, Any]) -> str:
-    """Of the loss that decided the race."""
-    return facts["race"]["loss_name"]
-
-
-def _curve_loss(facts: dict[str, Any]) -> str:
+def _curve_loss(facts: Facts) -> str:
     """Of the loss of learning curve and importances, which falls into noise, bias and variance."""
-    return "Brier score" if facts["task"] == "classify" else "RMSE"
+    return "Brier score" if facts.classify else "RMSE"
 
 
-def _scale(facts: dict[str, Any]) -> Callable[[Any], Any]:
+def _scale(classify: bool) -> Callable[[Any], Any]:
     """Losses as people read them: squared errors by their root, which has the unit of the target."""
-    return (lambda v: v) if facts["task"] == "classify" else (lambda v: np.sqrt(np.maximum(v, 0.0)))
+    return (lambda v: v) if classify else (lambda v: np.sqrt(np.maximum(v, 0.0)))
 
 
-def _raced(facts: dict[str, Any]) -> Callable[[Any], Any]:
-    """Losses of the race as people read them: of the metric asked for, where there is one, larger may be better."""
-    greater = facts["race"].get("greater")
-    if greater is None:
-        return _scale(facts)
-    return (lambda v: -v) if greater else (lambda v: v)
-
-
-def _charts(facts: dict[str, Any], points: tuple | None) -> dict[str, Any]:
-    classify, test = facts["task"] == "classify", facts["test"]
-    charts: dict[str, Any]
+def _charts(facts: Facts, points: tuple | None) -> dict[str, Any]:
+    test, scale = facts.test, _scale(facts.classify)
+    charts: dict[str, Any] = {"race": _race_chart(facts.race, facts.classify)}
+    if facts.diagnosis is not None:
+        charts |= _diagnosis_charts(facts.diagnosis, _curve_loss(facts), scale)
     if test is None:
-        charts = {"race": _race_chart(facts), **_cost_chart(facts)}
-        if facts["diagnosis"] is not None:
-            charts |= _diagnosis_charts(facts["diagnosis"], _curve_loss(facts), _scale(facts))
-        return charts
-    bracket = facts["bracket"]
-    shown = (bracket["lower"], bracket["upper"]) if bracket["known"] else None
-    if classify:
-        now, constant, form = test["error"], test["constant_error"], share
+        return charts | _cost_chart(facts)
+    assert facts.bracket is not None
+    if isinstance(test, TestOfClasses):
+        now, constant, form = test.error, test.constant_error, share
     else:
-        now, constant, form = test["rmse"], test["constant_rmse"], number
-    charts = {}
-    if has_model(facts) and "rare" not in test:  # the error rate means little for a rare class
+        now, constant, form = test.rmse, test.constant_rmse, number
+    best = facts.bracket
+    shown = (best.lower, best.upper) if best.lower > 0 or best.upper < now.estimate else None
+    rare = test.rare if isinstance(test, TestOfClasses) else None
+    if facts.has_model and rare is None:  # the error rate means little for a rare class
         charts["ruler"] = plots.ruler(
-            now["estimate"], (now["low"], now["high"]), constant=constant, bracket=shown, name="this model", form=form
+            now.estimate, (now.low, now.high), constant=constant, bracket=shown, name="this model", form=form
         )
-    elif has_model(facts) and test["rare"]["recall"] is not None:
-        rare = test["rare"]
-        parts = [("false alarms", rare["false_alarms"]), ("missed", rare["missed"]), ("found", rare["found"])]
-        charts["rare"] = plots.decomposition(parts, title=f"The rows of {rare['class']}", form="{:,}".format)
-    charts["race"] = _race_chart(facts)
-    if facts["diagnosis"] is not None:
-        charts |= _diagnosis_charts(facts["diagnosis"], _curve_loss(facts), _scale(facts))
-    if classify:
-        charts |= _class_charts(facts)
+    elif facts.has_model and rare is not None and rare.recall is not None:
+        parts = [("false alarms", rare.false_alarms), ("missed", rare.missed), ("found", rare.found)]
+        charts["rare"] = plots.decomposition(parts, title=f"The rows of {rare.class_}", form="{:,}".format)
+    if isinstance(test, TestOfClasses):
+        charts |= _class_charts(facts, test)
     elif points is not None:
         observed, predicted = points
         charts["fit"] = plots.density(
@@ -207,93 +199,89 @@ def _charts(facts: dict[str, Any], points: tuple | None) -> dict[str, Any]:
         charts["residuals"] = plots.density(
             predicted, observed - predicted, x_label="predicted", y_label="error", title="Errors", zero=True
         )
-    if facts["importances"]:
-        top = facts["importances"][:MOST_IMPORTANCES]
-        base = 0.0 if classify else test["rmse"]["estimate"] ** 2
-        scale = _scale(facts)
-        grown = [[float(scale(base + f[k]) - scale(base)) for k in ("loss_added", "low", "high")] for f in top]
-        rows = [Row(f["column"], value, low, high) for f, (value, low, high) in zip(top, grown)]
+    if facts.importances:
+        top = facts.importances[:MOST_IMPORTANCES]
+        base = 0.0 if isinstance(test, TestOfClasses) else test.rmse.estimate**2
+        grown = [[float(scale(base + v) - scale(base)) for v in (f.loss_added, f.low, f.high)] for f in top]
+        rows = [Row(f.column, value, low, high) for f, (value, low, high) in zip(top, grown)]
         charts["importances"] = plots.importances(rows, x_label=f"{_curve_loss(facts)} added when shuffled")
     return charts
 
 
-def _race_chart(facts: dict[str, Any]) -> Any:
+def _race_chart(race: Race, classify: bool) -> Any:
     """The best of each family, then the best of the rest, so that every family is seen."""
-    finished = [e for e in facts["race"]["entries"] if "loss" in e]
+    finished = race.finished
     seen: set[str] = set()
-    firsts = [e for e in finished if e["family"] not in seen and not seen.add(e["family"])]  # type: ignore[func-returns-value]
-    chosen = [e for e in finished if e["state"] == "chosen"]
-    wanted = {e["id"] for e in firsts + chosen}
+    firsts = [e for e in finished if e.family not in seen and not seen.add(e.family)]  # type: ignore[func-returns-value]
+    chosen = [e for e in finished if e.state == "chosen"]
+    wanted = {e.id for e in firsts + chosen}
     for entry in finished:
         if len(wanted) >= MOST_RACERS:
             break
-        wanted.add(entry["id"])
-    scale = _raced(facts)
+        wanted.add(entry.id)
     rows = []
     for e in finished:
-        if e["id"] in wanted:
-            low, high = sorted((float(scale(e["low"])), float(scale(e["high"]))))
-            rows.append(Row(e["label"], float(scale(e["loss"])), low, high, e["state"] == "chosen"))
-    constant = next((float(scale(e["loss"])) for e in finished if e["family"] == "constant"), None)
-    form = "{:.3f}".format if facts["task"] == "classify" else number
-    return plots.race(rows, x_label=_loss_name(facts), reference=constant, form=form)
+        if e.id in wanted:
+            loss, *ends = (race.shown(v) for v in (e.loss, e.low, e.high) if v is not None)
+            rows.append(Row(e.label, loss, min(ends), max(ends), e.state == "chosen"))
+    constant = next((race.shown(e.loss) for e in finished if e.family == "constant" and e.loss is not None), None)
+    form = "{:.3f}".format if classify else number
+    return plots.race(rows, x_label=race.loss_name, reference=constant, form=form)
 
 
-def _diagnosis_charts(diagnosis: dict[str, Any], loss: str, scale: Callable[[Any], Any]) -> dict[str, Any]:
-    curve = diagnosis["curve"]
-    train, valid = scale(np.array(curve["train"])), scale(np.array(curve["valid"]))
-    parts = diagnosis["parts"]
-    together = parts["noise"]["low"] == 0 and parts["bias"]["low"] == 0  # the two could not be separated
-    values = {name: part["value"] for name, part in parts.items()}
+def _diagnosis_charts(diagnosis: Diagnosis, loss: str, scale: Callable[[Any], Any]) -> dict[str, Any]:
+    curve, parts = diagnosis.curve, diagnosis.parts
+    train, valid = scale(np.array(curve.train)), scale(np.array(curve.valid))
+    together = parts.noise.low == 0 and parts.bias.low == 0  # the two could not be separated
+    values = {"noise": parts.noise.value, "bias": parts.bias.value, "variance": parts.variance.value}
     if together:
         values = {"noise or bias": values["noise"] + values["bias"], "": 0.0, "variance": values["variance"]}
     charts = {"parts": plots.decomposition(list(values.items()))}
-    if len(curve["sizes"]) > 1:
+    if len(curve.sizes) > 1:
         charts["curve"] = plots.learning_curve(
-            curve["sizes"],
+            curve.sizes,
             train.mean(axis=1),
             valid.mean(axis=1),
             train_spread=train.std(axis=1),
             valid_spread=valid.std(axis=1),
-            floor=None if together else float(scale(parts["noise"]["value"])),
-            constant=float(scale(diagnosis["constant"])),
+            floor=None if together else float(scale(parts.noise.value)),
+            constant=float(scale(diagnosis.constant)),
             loss=loss,
         )
     return charts
 
 
-def _class_charts(facts: dict[str, Any]) -> dict[str, Any]:
-    test = facts["test"]
+def _class_charts(facts: Facts, test: TestOfClasses) -> dict[str, Any]:
     charts: dict[str, Any] = {}
-    if len(facts["classes"]) <= MOST_CLASSES:
-        charts["confusion"] = plots.confusion(test["confusion"], [str(c) for c in facts["classes"]])
-    if "roc" in test:
-        point = (test["at_threshold"]["fpr"], test["at_threshold"]["tpr"])
-        charts["roc"] = plots.roc(test["roc"]["fpr"], test["roc"]["tpr"], test["auc"]["estimate"], point=point)
-        c = test["calibration"]
+    if len(test.per_class) <= MOST_CLASSES:
+        charts["confusion"] = plots.confusion(test.confusion, [str(c) for c in facts.classes or []])
+    if test.roc is not None and test.auc is not None and test.at_threshold is not None:
+        point = (test.at_threshold.fpr, test.at_threshold.tpr)
+        charts["roc"] = plots.roc(test.roc.fpr, test.roc.tpr, test.auc.estimate, point=point)
+    if test.calibration is not None:
+        c = test.calibration
         charts["calibration"] = plots.calibration(
-            c["predicted"], c["observed"], c["low"], c["high"], c["rows"], name=str(facts["positive"])
+            c.predicted, c.observed, c.low, c.high, c.rows, name=str(facts.positive)
         )
     return charts | _cost_chart(facts)
 
 
-def _cost_chart(facts: dict[str, Any]) -> dict[str, Any]:
-    charts: dict[str, Any] = {}
-    if "threshold" in facts and has_model(facts):
-        t = facts["threshold"]
-        label = {"lowest cost": "cost a row", "fewest errors": "errors a row"}.get(
-            t["by"], t["by"].removeprefix("best ")
-        )
-        form = percent if t["by"] == "fewest errors" else number
-        charts["cost"] = plots.cost_curve(
-            t["curve"]["threshold"],
-            t["curve"]["cost"],
-            chosen=t["threshold"],
-            interval=(t["low"], t["high"]),
-            label=label,
-            y_format=form,
-        )
-    return charts
+def _cost_chart(facts: Facts) -> dict[str, Any]:
+    """The threshold that is used, or the one with the fewest errors where one half decides."""
+    t = facts.threshold
+    if t is None or not facts.has_model:
+        return {}
+    labels = {"lowest cost": "cost per row", "fewest errors": "error rate"}
+    chart = plots.cost_curve(
+        t.curve.threshold,
+        t.curve.cost,
+        chosen=t.threshold,
+        interval=(t.low, t.high),
+        label=labels.get(t.by, t.by.removeprefix("best ")),
+        y_format=percent if t.by == "fewest errors" else number,
+        word="in use" if t.used else t.by,
+    )
+    return {"cost": chart}
 
 
 def _values(column: dict[str, Any]) -> str:
@@ -313,29 +301,25 @@ def _values(column: dict[str, Any]) -> str:
     return ", ".join(f"{str(value)[:30]} ({count:,})" for value, count in top[:4])
 
 
-def _provenance(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    seal, settings = facts["seal"], facts["settings"]
-    used = "sealed" if facts["test"] is None else f"{ordinal(facts['test']['use'])} use"
+def _provenance(facts: Facts) -> list[tuple[str, str]]:
+    seal, settings, model = facts.seal, facts.settings, facts.model
+    used = "sealed" if facts.test is None else f"{ordinal(facts.test.use or 1)} use"
     rows = [
-        ("Table", f"{facts['table']}, {facts['data']['rows']:,} rows, sha256 {facts['data']['hash'][:16]}…"),
-        ("Test set", f"{seal['how']}; fingerprint {seal['hash'][:16]}…; {used}"),
-        ("Cross-validation", f"{facts['race']['folds']} folds of the other {seal['development_rows']:,} rows"),
-        ("Choice", f"{facts['choice']['rule']}; ties by the corrected resampled t-test"),
-        ("Model", f"{facts['chosen']['model']}, {_settings(facts['chosen']['params'])}"),
-        ("Model file", f"sha256 {facts['model']['sha256'][:16]}…"),
+        ("Table", f"{facts.table}, {facts.data.rows:,} rows, sha256 {facts.data.hash[:16]}…"),
+        ("Test set", f"{seal.how}; fingerprint {seal.hash[:16]}…; {used}"),
+        ("Cross-validation", f"{facts.race.folds} folds of the other {seal.development_rows:,} rows"),
+        ("Choice", f"{facts.choice.rule}; differences by the corrected resampled t-test"),
+        ("Model", model_words(facts)),
+        ("Model file", f"sha256 {(model.sha256 or '')[:16]}…"),
         ("Seed", str(settings["seed"])),
         ("Budget", f"{settings['budget']:g} s"),
-        ("learnt", facts["learnt"]),
+        ("learnt", facts.learnt),
     ]
-    if facts.get("run"):
-        rows.append(("Finished", facts["run"]["finished"]))
-        if "predict one row" in facts["run"]["seconds"]:
-            rows.append(("One row predicted in", _seconds(facts["run"]["seconds"]["predict one row"])))
+    if facts.run is not None:
+        rows.append(("Finished", facts.run.finished))
+        if "predict one row" in facts.run.seconds:
+            rows.append(("One row predicted in", _seconds(facts.run.seconds["predict one row"])))
     return rows
-
-
-def _settings(params: dict[str, Any]) -> str:
-    return ", ".join(f"{k}={v}" for k, v in params.items()) or "default settings"
 
 
 def _seconds(seconds: float) -> str:

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from learnt.plots import number
 from learnt.study._counting import counted
+from learnt.study.facts import (
+    Estimate,
+    Facts,
+    Judged,
+    Line,
+    MetricTest,
+    Rare,
+    Summary,
+    Test,
+    TestOfAmounts,
+    TestOfClasses,
+    Threshold,
+)
 
 
 def share(value: float) -> str:
@@ -20,9 +32,9 @@ def share(value: float) -> str:
     return f"{100 * value:.2f}%" if 0 < abs(value) < 0.001 else f"{100 * value:.1f}%"
 
 
-def interval_words(part: dict[str, float], form: Any = share) -> str:
+def interval_words(part: Estimate | MetricTest | Threshold, form: Any = share) -> str:
     """An interval as people read it: "7.9–13.9%"."""
-    low, high = form(part["low"]), form(part["high"])
+    low, high = form(part.low), form(part.high)
     return f"{low.rstrip('%')}–{high}" if low.endswith("%") else f"{low}–{high}"
 
 
@@ -36,378 +48,376 @@ def ordinal(k: int) -> str:
     return f"{k}{ending}"
 
 
-def summarise(facts: dict[str, Any]) -> dict[str, Any]:
+def summarise(facts: Facts) -> Summary:
     """Headline, verdict and lines from the numbers of a finished study."""
-    lines = [_what(facts)]
-    if not has_model(facts):
-        lines.append(_next(facts))
-        return {"headline": _headline(facts), "verdict": verdict(facts), "lines": lines, "beats_constant": None}
-    if facts["test"] is None:
+    if not facts.has_model:
+        return Summary(_headline(facts), verdict(facts), (_what(facts), _next(facts)), None)
+    if facts.test is None:
         return summarise_sealed(facts)
-    lines += [*verdict_lines(facts), *_ceiling_lines(facts), _next(facts)]
-    short = verdict(facts)
-    return {"headline": _headline(facts), "verdict": short, "lines": lines, "beats_constant": facts["beats_constant"]}
+    lines = (_what(facts), *verdict_lines(judged(facts)), *_ceiling_lines(facts), _next(facts))
+    return Summary(_headline(facts), verdict(facts), lines, facts.beats_constant)
 
 
-def summarise_sealed(facts: dict[str, Any]) -> dict[str, Any]:
+def judged(facts: Facts) -> Judged:
+    """What sentences about the test rows are made of."""
+    assert facts.test is not None
+    return Judged(
+        test=facts.test,
+        positive=facts.positive,
+        constant=facts.ceiling.constant.predicts,
+        beats_constant=bool(facts.beats_constant),
+        threshold=facts.threshold,
+        has_model=facts.tried > 0,
+    )
+
+
+def summarise_sealed(facts: Facts) -> Summary:
     """The same while the test set is sealed: what cross-validation says, and how to open it."""
-    entries = facts["race"]["entries"]
-    name, loss = facts["race"]["loss_name"], _raced(facts)
-    chosen = next((e for e in entries if e["state"] == "chosen"), None)
-    constant = next((e for e in entries if e["family"] == "constant" and "loss" in e), None)
+    race = facts.race
+    chosen = next((e for e in race.finished if e.state == "chosen"), None)
+    constant = next((e for e in race.finished if e.family == "constant"), None)
     lines = [_what(facts)]
-    headline = f"A model of “{facts['target']}” is chosen; its test set is sealed until learnt evaluate opens it."
+    headline = f"A model of “{facts.target}” is chosen; its test set is sealed until learnt evaluate opens it."
     if chosen is not None:
-        low, high = sorted((loss(chosen["low"]), loss(chosen["high"])))
-        said = f"Cross-validated {name} {_loss(loss(chosen['loss']))} ({_loss(low)}–{_loss(high)})"
-        said += "" if constant is None else f", of a constant {_loss(loss(constant['loss']))}"
+        assert chosen.loss is not None
+        assert chosen.low is not None
+        assert chosen.high is not None
+        low, high = sorted((race.shown(chosen.low), race.shown(chosen.high)))
+        said = f"Cross-validated {race.loss_name} {loss_words(race.shown(chosen.loss))} "
+        said += f"({loss_words(low)}–{loss_words(high)})"
+        if constant is not None and constant.loss is not None:
+            said += f", of a constant {loss_words(race.shown(constant.loss))}"
         why = "the model was chosen by it among several, so that it flatters"
-        lines.append({"title": "How good it seems", "text": f"{said}; {why}: only the test set can judge."})
-    if facts["seal"].get("opened"):
-        count = len(facts["seal"]["opened"])
+        lines.append(Line("How good it seems", f"{said}; {why}: only the test set can judge."))
+    if facts.seal.opened:
+        count = len(facts.seal.opened)
         often = "once" if count == 1 else "twice" if count == 2 else f"{count} times"
-        text = f"These rows were opened {often} before, first on {facts['seal']['opened'][0]}."
-        lines.append({"title": "The test set", "text": text})
+        lines.append(Line("The test set", f"These rows were opened {often} before, first on {facts.seal.opened[0]}."))
     lines.append(_next(facts))
-    return {"headline": headline, "verdict": verdict(facts), "lines": lines, "beats_constant": None}
+    return Summary(headline, verdict(facts), tuple(lines), None)
 
 
-def _raced(facts: dict[str, Any]) -> Callable[[float], float]:
-    """Losses of the race as people read them."""
-    greater = facts["race"].get("greater")
-    if greater is None:
-        return (lambda v: v) if facts["task"] == "classify" else (lambda v: max(v, 0.0) ** 0.5)
-    return (lambda v: -v) if greater else (lambda v: v)
-
-
-def _loss(value: float) -> str:
+def loss_words(value: float) -> str:
+    """A loss as the table of the race writes it."""
     return f"{value:.3f}" if abs(value) <= 1 else number(value)
 
 
-def tried(facts: dict[str, Any]) -> int:
-    """How many models beside the constant were measured to the end."""
-    return sum("loss" in e and e["family"] != "constant" for e in facts["race"]["entries"])
+def race_words(facts: Facts) -> str:
+    """How many models raced, how many were measured to the end, and which was chosen."""
+    raced, done = len(facts.race.entries), len(facts.race.finished)
+    if facts.tried == 0:
+        return f"None of {counted(raced - done, 'model')} was measured to the end: the constant is all there is."
+    return f"Raced {counted(raced, 'model')}, {done} to the end; chosen: {facts.chosen.label} ({facts.choice.rule})."
 
 
-def has_model(facts: dict[str, Any]) -> bool:
-    """Whether a model was fitted, not only a constant for lack of time."""
-    return tried(facts) > 0 and unfitted(facts) is None
+def simplicity_words(facts: Facts) -> str:
+    """What the simplest of the good models costs, by the figures of the race's table; empty where it is chosen."""
+    race, choice = facts.race, facts.choice
+    by_id = {e.id: e for e in race.finished}
+    simple, chosen = by_id.get(choice.simple.id), by_id.get(facts.chosen.id)
+    if simple is None or chosen is None or simple is chosen or not facts.has_model:
+        return ""
+    assert simple.loss is not None
+    assert chosen.loss is not None
+    figures = f"{loss_words(race.shown(simple.loss))} against {loss_words(race.shown(chosen.loss))}"
+    cost = choice.simplicity_costs
+    worse = f"{share(cost)} worse" if cost > 0 else "no worse"
+    said = f"The simplest model within one standard error of the best is {simple.label}"
+    return f"{said}: {race.loss_name} {figures}, {worse}."
 
 
-def unfitted(facts: dict[str, Any]) -> str | None:
-    """The model that won the race but could not be fitted in time, so that only a constant is left; else None."""
-    wanted = facts.get("choice", {}).get("wanted")
-    if wanted is None or facts["chosen"]["family"] != "constant" or wanted["family"] == "constant":
-        return None
-    return wanted["label"]
+def model_words(facts: Facts) -> str:
+    """The class of the model with its settings, or of a blend with its members and their weights."""
+    chosen = facts.chosen
+    if facts.choice.members:
+        members = "; ".join(f"{m.label} ({share(m.weight)})" for m in facts.choice.members)
+        return f"{chosen.model}, a weighted average of {members}"
+    settings = ", ".join(f"{k}={v}" for k, v in chosen.params.items())
+    return f"{chosen.model}, {settings or 'default settings'}"
 
 
-def verdict(facts: dict[str, Any]) -> str:
+def verdict(facts: Facts) -> str:
     """In a few words, whether the model is of any use."""
-    if tried(facts) == 0:
-        return "nothing was tried"
-    if unfitted(facts) is not None:
+    if facts.tried == 0:
+        return "no model was finished"
+    if facts.unfitted is not None:
         return "no time for the final fit"
-    if facts["test"] is None:
+    if facts.test is None:
         return "test set still sealed"
-    return "better than a constant" if facts["beats_constant"] else "no better than a constant"
+    return "better than a constant" if facts.beats_constant else "no better than a constant"
 
 
-def _headline(facts: dict[str, Any]) -> str:
-    target, test = facts["target"], facts["test"]
-    if tried(facts) == 0:
-        why = "no model could be fitted" if _failed(facts) else "the budget ended before any model was fitted"
-        return f"Nothing was tried on “{target}”: {why}."
-    if (winner := unfitted(facts)) is not None:
-        return f"No time was left to fit the model that won the race for “{target}” ({winner})."
-    if not facts["beats_constant"]:
-        sure = " for sure" if _seems_better(facts) else ""
-        than = f"better than a constant{' by ' + test['metric']['words'] if 'metric' in test else sure}."
-        if facts["race"]["cut_short"]:
-            count = tried(facts)
+def _headline(facts: Facts) -> str:
+    target, test = facts.target, facts.test
+    if facts.tried == 0:
+        why = "none could be fitted" if _failed(facts) else "the budget ended before one was"
+        return f"No model of “{target}” was finished: {why}."
+    if facts.unfitted is not None:
+        return f"No time was left to fit the model that won the race for “{target}” ({facts.unfitted})."
+    assert test is not None
+    if not facts.beats_constant:
+        sure = " for sure" if _seems_better(test) else ""
+        than = f"better than a constant{' by ' + test.metric.words if test.metric is not None else sure}."
+        if facts.race.cut_short:
+            count = facts.tried
             none = f"None of the {count} models" if count > 1 else "The one model"
             return f"{none} there was time for predicts “{target}” {'' if count > 1 else 'no '}{than}"
         return f"No model predicts “{target}” {than}"
     can = f"“{target}” can be predicted"
-    if "metric" in test:
-        m = test["metric"]
-        return f"{can}: {m['words']} {metric_words(m)}, against {metric_words(m, 'constant')} of a constant."
-    if facts["task"] == "classify" and "cost" in test and _saved(test) > 0:
+    if test.metric is not None:
+        m = test.metric
+        return f"{can}: {m.words} {loss_words(m.estimate)}, against {loss_words(m.constant)} of a constant."
+    if isinstance(test, TestOfAmounts):
+        return f"{can} to within {number(test.mae.estimate)} on average."
+    if test.cost is not None and _saved(test) > 0:
         return f"{can}: errors cost {share(_saved(test))} less than without a model."
-    if "rare" in test:
-        return _rare_headline(can, test["rare"])
-    if facts["task"] == "classify" and test.get("lopsided"):
-        chance = 1 / len(facts["classes"])
-        return f"{can}: {share(test['mean_recall'])} of a class are found on average, where chance is {share(chance)}."
-    if facts["task"] == "classify":
-        right = 1 - test["error"]["estimate"]
-        return f"{can}: {share(right)} of new rows come out right."
-    return f"{can} to within {number(test['mae']['estimate'])} on average."
+    if test.rare is not None:
+        return _rare_headline(can, test.rare)
+    if test.lopsided:
+        chance = 1 / len(test.per_class)
+        return f"{can}: {share(test.mean_recall)} of a class are found on average, where chance is {share(chance)}."
+    return f"{can}: {share(1 - test.error.estimate)} of new rows come out right."
 
 
-def _failed(facts: dict[str, Any]) -> bool:
-    states = {e["state"] for e in facts["race"]["entries"] if "loss" not in e}
-    return states == {"failed"}
+def _failed(facts: Facts) -> bool:
+    return {e.state for e in facts.race.entries if not e.finished} == {"failed"}
 
 
-def _rare_headline(can: str, rare: dict[str, Any]) -> str:
-    area = rare["average_precision"]
-    if rare["recall"] is None or rare["precision"] is None or area is None:
-        return f"{can} to some degree, but too few “{rare['class']}” were among the test rows to judge it."
+def _rare_headline(can: str, rare: Rare) -> str:
+    area = rare.average_precision
+    if rare.recall is None or rare.precision is None or area is None:
+        return f"{can} to some degree, but too few “{rare.class_}” were among the test rows to judge it."
     return (
-        f"{can}: {share(rare['recall']['estimate'])} of the rare “{rare['class']}” are found, "
-        f"{share(rare['precision']['estimate'])} of those called are right (PR area {area['estimate']:.2f})."
+        f"{can}: {share(rare.recall.estimate)} of the rare “{rare.class_}” are found, "
+        f"{share(rare.precision.estimate)} of those called are right (PR area {area.estimate:.2f})."
     )
 
 
-def metric_words(part: dict[str, Any], key: str = "estimate") -> str:
-    """A value of the metric asked for, as people write it."""
-    return f"{part[key]:.3f}" if abs(part[key]) <= 1 else number(part[key])
-
-
-def _saved(test: dict[str, Any]) -> float:
+def _saved(test: TestOfClasses) -> float:
     """The share of the cost that the model saves against the better of always and never."""
-    least = min(test["cost_of_none"], test["cost_of_all"])
-    return 1 - test["cost"]["estimate"] / least if least > 0 else 0.0
+    assert test.cost is not None
+    assert test.cost_of_none is not None
+    assert test.cost_of_all is not None
+    least = min(test.cost_of_none, test.cost_of_all)
+    return 1 - test.cost.estimate / least if least > 0 else 0.0
 
 
-def _what(facts: dict[str, Any]) -> dict[str, str]:
-    data = facts["data"]
-    kind = f"which of {len(facts['classes'])} classes" if facts["task"] == "classify" else "an amount"
-    if facts["task"] == "classify" and len(facts["classes"]) == 2:
-        kind = " or ".join(str(c) for c in facts["classes"])
-    columns = counted(len(data["features"]), "column")
-    if data.get("image"):
-        columns = f"images of {data['image']} pixels"
-    if not has_model(facts):
-        constant = facts["ceiling"]["constant"]["predicts"]
-        constant = number(constant) if isinstance(constant, float) else f'"{constant}"'
-        said = (
-            f"“{facts['target']}” ({kind}) from {columns}. The model file holds a constant that always says {constant}."
-        )
-        if facts["test"] is None:
-            rows = counted(facts["seal"]["test_rows"], "test row stays", "test rows stay")
+def _what(facts: Facts) -> Line:
+    data, test = facts.data, facts.test
+    kind = "an amount"
+    if facts.classes is not None:
+        two = len(facts.classes) == 2
+        kind = " or ".join(str(c) for c in facts.classes) if two else f"which of {len(facts.classes)} classes"
+    columns = f"images of {data.image} pixels" if data.image else counted(len(data.features), "column")
+    said = f"“{facts.target}” ({kind}) from {columns}"
+    if not facts.has_model:
+        constant = facts.ceiling.constant.predicts
+        constant = number(constant) if isinstance(constant, float) else f"“{constant}”"
+        said += f". The model file holds a constant that always says {constant}."
+        if test is None:
+            rows = counted(facts.seal.test_rows, "test row stays", "test rows stay")
             said += f" {rows} sealed: there is no model to judge."
-        return {"title": "What it predicts", "text": said}
-    test = facts["test"]
+        return Line("What it predicts", said)
+    said += f", by {facts.chosen.label}. Learnt from {counted(facts.model.judged_rows, 'row')}"
     if test is None:
-        sealed = f"{counted(facts['seal']['test_rows'], 'other row is', 'other rows are')} sealed"
-        said = f"“{facts['target']}” ({kind}) from {columns}, by {facts['chosen']['label']}. Learnt from "
-        return {
-            "title": "What it predicts",
-            "text": f"{said}{counted(facts['model']['judged_rows'], 'row')}; {sealed}.",
-        }
-    judged = "judged once" if test["use"] == 1 else f"judged ({ordinal(test['use'])} use)"
-    said = (
-        f"“{facts['target']}” ({kind}) from {columns}, by {facts['chosen']['label']}. Learnt from "
-        f"{counted(facts['model']['judged_rows'], 'row')} and {judged} on {counted(test['rows'], 'row')} it had never "
-        "seen."
-    )
-    if facts["model"].get("final") == "all":
-        said += f" The model file was then fitted again on all {facts['model']['rows']:,} rows."
-    return {"title": "What it predicts", "text": said}
+        sealed = counted(facts.seal.test_rows, "other row is", "other rows are")
+        return Line("What it predicts", f"{said}; {sealed} sealed.")
+    often = "judged once" if test.use == 1 else f"judged ({ordinal(test.use or 1)} use)"
+    said += f" and {often} on {counted(test.rows, 'row')} it had never seen."
+    if facts.model.final == "all":
+        said += f" The model file was then fitted again on all {facts.model.rows:,} rows."
+    return Line("What it predicts", said)
 
 
-def verdict_lines(facts: dict[str, Any], rows: str = "the test rows") -> list[dict[str, str]]:
+def verdict_lines(found: Judged, rows: str = "the test rows") -> list[Line]:
     """How good a model is on rows it had not seen, and the constant beside it; `rows` is what they are called."""
-    good, constant = _classes(facts, rows) if facts["task"] == "classify" else _amounts(facts)
-    return [{"title": "How good it is", "text": good}, {"title": "Against a constant", "text": constant}]
+    test = found.test
+    good = _classes(test, found, rows) if isinstance(test, TestOfClasses) else _amounts(test)
+    constant = _beside_shares(test, found) if isinstance(test, TestOfClasses) else _beside_mean(test, found)
+    return [Line("How good it is", good), Line("Against a constant", constant)]
 
 
-def _ceiling_lines(facts: dict[str, Any]) -> list[dict[str, str]]:
-    said = _ceiling_of_classes(facts) if facts["task"] == "classify" else _ceiling_of_amounts(facts)
-    return [{"title": "Against the best possible", "text": said}] if said else []
+def _ceiling_lines(facts: Facts) -> list[Line]:
+    test = facts.test
+    said = _ceiling_of_classes(facts, test) if isinstance(test, TestOfClasses) else _ceiling_of_amounts(facts)
+    return [Line("Against the best possible", said)] if said else []
 
 
-def _classes(facts: dict[str, Any], rows: str) -> tuple[str, str]:
-    test = facts["test"]
-    level = _level(test["level"])
+def _classes(test: TestOfClasses, found: Judged, rows: str) -> str:
+    level = _level(test.level)
     new = "new rows" if rows == "the test rows" else rows
-    used = "cost" in test or facts.get("threshold", {}).get("used")  # a threshold other than one half
+    by_threshold = found.threshold is not None and found.threshold.used
+    used = test.cost is not None or by_threshold  # a threshold other than one half
     wrong = "Taking the likelier class, wrong" if used else "Wrong"
-    good = [f"{wrong} on {share(test['error']['estimate'])} of {new} ({level} {interval_words(test['error'])})"]
-    asked = test.get("metric", {}).get("name")
-    if "low" in test.get("auc", {}) and asked != "roc_auc_score":
-        area = test["auc"]
-        good.append(f"ROC area {area['estimate']:.3f} ({area['low']:.3f}–{area['high']:.3f}), where chance is 0.5")
-    if "rare" in test:
-        good = _rare_words(test["rare"], level, rows) + good[1:]
+    good = [f"{wrong} on {share(test.error.estimate)} of {new} ({level} {interval_words(test.error)})"]
+    asked = None if test.metric is None else test.metric.name
+    if test.auc is not None and test.auc.low is not None and asked != "roc_auc_score":
+        area = test.auc
+        good.append(f"ROC area {area.estimate:.3f} ({area.low:.3f}–{area.high:.3f}), where chance is 0.5")
+    if test.rare is not None:
+        good = _rare_words(test.rare, level, rows) + good[1:]
     said = "; ".join(good)
-    said = f"{_metric_line(test)}. {said}" if "metric" in test else said
-    if "cost" in test:
-        paid, least = test["cost"], min(test["cost_of_none"], test["cost_of_all"])
-        said += f". With your costs it says {facts['positive']} from {share(test['threshold'])} on, which costs "
-        said += f"{number(paid['estimate'])} a row ({interval_words(paid, number)}); without a model {number(least)}"
-    elif used:
-        said += f". It says {facts['positive']} from a probability of {share(test['threshold'])} on, chosen on "
-        said += f"development rows for the {facts['threshold']['by']}"
-        said += "" if "rare" in test else f", and is then wrong on {share(test['error_at_threshold'])}"
-    return said + ".", _constant(facts)
+    said = f"{_metric_line(test.metric)}. {said}" if test.metric is not None else said
+    if test.cost is not None:
+        assert test.cost_of_none is not None
+        assert test.cost_of_all is not None
+        paid, least = test.cost, min(test.cost_of_none, test.cost_of_all)
+        said += f". With your costs it says {found.positive} from {share(test.threshold)} on, which costs "
+        said += f"{number(paid.estimate)} a row ({interval_words(paid, number)}); without a model {number(least)}"
+    elif by_threshold:
+        assert found.threshold is not None
+        said += f". It says {found.positive} from a probability of {share(test.threshold)} on, chosen on "
+        said += f"development rows for the {found.threshold.by}"
+        said += "" if test.rare is not None else f", and is then wrong on {share(test.error_at_threshold)}"
+    return said + "."
 
 
-def _rare_words(rare: dict[str, Any], level: str, rows: str) -> list[str]:
-    found = [f"Finds {rare['found']:,} of the {rare['rows']:,} “{rare['class']}” among {rows}"]
-    if rare["recall"] is not None:
-        found[0] += f" (recall {share(rare['recall']['estimate'])}, {level} {interval_words(rare['recall'])})"
-    if rare["precision"] is not None:
-        precision = rare["precision"]
-        called = f"of those it calls, {share(precision['estimate'])} are right (precision, {interval_words(precision)})"
-        found.append(f"{called}, with {counted(rare['false_alarms'], 'false alarm')}")
+def _rare_words(rare: Rare, level: str, rows: str) -> list[str]:
+    found = [f"Finds {rare.found:,} of the {rare.rows:,} “{rare.class_}” among {rows}"]
+    if rare.recall is not None:
+        found[0] += f" (recall {share(rare.recall.estimate)}, {level} {interval_words(rare.recall)})"
+    if rare.precision is not None:
+        called = f"of those it calls, {share(rare.precision.estimate)} are right"
+        between = interval_words(rare.precision)
+        found.append(f"{called} (precision, {between}), with {counted(rare.false_alarms, 'false alarm')}")
     else:
         found.append("it calls no row so")
-    if rare["average_precision"] is not None:
-        area = rare["average_precision"]
-        between = f"{area['low']:.3f}–{area['high']:.3f}"
-        found.append(f"PR area {area['estimate']:.3f} ({between}), where chance is {rare['share']:.3f}")
+    if rare.average_precision is not None:
+        area = rare.average_precision
+        between = f"{area.low:.3f}–{area.high:.3f}"
+        found.append(f"PR area {area.estimate:.3f} ({between}), where chance is {rare.share:.3f}")
     return found
 
 
-def _metric_line(test: dict[str, Any]) -> str:
-    m = test["metric"]
-    between = f"{metric_words(m, 'low')}–{metric_words(m, 'high')}"
-    name = m["words"][0].upper() + m["words"][1:]
-    return f"{name} {metric_words(m)} ({between}), of a constant {metric_words(m, 'constant')}"
+def _metric_line(m: MetricTest) -> str:
+    between = f"{loss_words(m.low)}–{loss_words(m.high)}"
+    name = m.words[0].upper() + m.words[1:]
+    return f"{name} {loss_words(m.estimate)} ({between}), of a constant {loss_words(m.constant)}"
 
 
-def _constant(facts: dict[str, Any]) -> str:
-    test, most = facts["test"], facts["ceiling"]["constant"]["predicts"]
-    usual, error = test["constant_error"], test["error"]["estimate"]
-    if "rare" in test and facts["beats_constant"]:
-        rare = test["rare"]["class"]
-        return f'Always saying "{most}" is wrong on {share(usual)} of rows only, and finds none of the “{rare}”.'
-    said = f'Always saying "{most}" is wrong on {share(usual)}'
-    if error < usual and facts["beats_constant"]:
-        return said + f": the model removes {share((usual - error) / usual)} of those errors."
-    if facts["beats_constant"]:
-        how = (
-            "probabilities are better than the bare shares"
-            if test["brier_gain"]["low"] > 0
-            else "order of rows tells more"
-        )
-        return said + f": no fewer errors, but its {how} of the classes."
-    if _seems_better(facts):
-        return said + f": the model on {share(error)}{_unproven(facts)}."
-    return said + (": the model is no better." if _was_judged(facts) else ".")
+def _beside_shares(test: TestOfClasses, found: Judged) -> str:
+    usual, error = test.constant_error, test.error.estimate
+    said = f"Always saying “{found.constant}” is wrong on {share(usual)}"
+    if test.rare is not None and found.beats_constant:
+        return f"{said} of rows only, and finds none of the “{test.rare.class_}”."
+    if error < usual and found.beats_constant:
+        return f"{said}: the model removes {share((usual - error) / usual)} of those errors."
+    if found.beats_constant:
+        how = "probabilities are better than the bare shares" if test.brier_gain.low > 0 else "order of rows tells more"
+        return f"{said}: no fewer errors, but its {how} of the classes."
+    if _seems_better(test):
+        return f"{said}: the model on {share(error)}{_unproven(found)}."
+    return said + (": the model is no better." if found.has_model else ".")
 
 
-def _seems_better(facts: dict[str, Any]) -> bool:
+def _seems_better(test: Test) -> bool:
     """Whether the model's error is smaller than the constant's, by chance or not."""
-    name = "error" if facts["task"] == "classify" else "rmse"
-    return bool(facts["test"][name]["estimate"] < facts["test"][f"constant_{name}"])
+    if isinstance(test, TestOfClasses):
+        return test.error.estimate < test.constant_error
+    return test.rmse.estimate < test.constant_rmse
 
 
-def _unproven(facts: dict[str, Any]) -> str:
+def _unproven(found: Judged) -> str:
     """What to make of a smaller error where the model does not count as better."""
-    if facts["beats_constant"]:
-        return ""
-    return f", which may be chance on {counted(facts['test']['rows'], 'row')}"
+    return "" if found.beats_constant else f", which may be chance on {counted(found.test.rows, 'row')}"
 
 
-def _was_judged(facts: dict[str, Any]) -> bool:
-    """Whether there was a model beside the constant; of rows that no race belongs to there is one."""
-    return "race" not in facts or tried(facts) > 0
-
-
-UNKNOWN = "Neighbouring rows are too few or too far apart to say how good any model could be."
+UNKNOWN = "neighbouring rows are too few or too far apart to say how much better a model could be"
 NO_TIME = "There was no time to look at neighbouring rows, so how good any model could be is not known."
 
 
-def _ceiling_of_classes(facts: dict[str, Any]) -> str:
-    if "rare" in facts["test"]:
+def _ceiling_of_classes(facts: Facts, test: TestOfClasses) -> str:
+    assert facts.bracket is not None
+    if test.rare is not None:
         return ""  # a bound on the share of wrong rows says nothing about a class of few rows
-    found = facts["bracket"]
-    if not found["known"]:
-        return UNKNOWN if facts["ceiling"]["rows"] else NO_TIME
-    error, low, high = facts["test"]["error"], found["lower"], found["upper"]
-    if low == 0 and high >= error["estimate"]:
-        return UNKNOWN
-    if low == 0:
+    if not facts.ceiling.rows:
+        return NO_TIME
+    now, low, high = test.error.estimate, facts.bracket.lower, facts.bracket.upper
+    if low > 0 and not facts.beats_constant:
+        return f"No rule on these columns is likely to be wrong on less than {share(low)} of rows."
+    if low > 0:
+        span = interval_words(Estimate(now, low, high))
+        said = f"The best possible rule on these columns is wrong on {span} of rows, this model on {share(now)}"
+        if _at_the_ceiling(facts):
+            return f"{said}: it is about as good as the columns allow."
+        return f"{said}: at most {100 * max(now - low, 0.0):.1f} points are left to gain."
+    if high < now:
         return f"Similar rows agree so well that a rule wrong on at most {share(high)} of rows should be possible."
-    said = f"No rule on these columns is likely to be wrong on less than {share(low)} of rows"
-    if not facts["beats_constant"]:
-        return said + "."
-    if _at_the_ceiling(facts):
-        return said + ": this model is about as good as the columns allow."
-    room = max(error["estimate"] - low, 0.0)
-    return said + f": at most {100 * room:.1f} points are left to gain."
+    if facts.beats_constant:
+        return f"The best possible rule is wrong on at most {share(high)} of rows; {UNKNOWN}."
+    return f"{UNKNOWN[0].upper()}{UNKNOWN[1:]}."
 
 
-def _at_the_ceiling(facts: dict[str, Any]) -> bool:
-    return bool(facts.get("diagnosis")) and facts["diagnosis"]["regime"] == "near the ceiling"
+def _at_the_ceiling(facts: Facts) -> bool:
+    return facts.diagnosis is not None and facts.diagnosis.regime == "near the ceiling"
 
 
-def _amounts(facts: dict[str, Any]) -> tuple[str, str]:
-    test = facts["test"]
-    rmse, level = test["rmse"], _level(test["level"])
+def _amounts(test: TestOfAmounts) -> str:
+    rmse, r2 = test.rmse, test.r2
+    explained = Estimate(*(max(v, 0.0) for v in (r2.estimate, r2.low, r2.high)))
+    typical = f"Typical error (RMSE) {number(rmse.estimate)} ({_level(test.level)} {interval_words(rmse, number)})"
     good = (
-        f"Typical error (RMSE) {number(rmse['estimate'])} ({level} {interval_words(rmse, number)}), mean absolute "
-        f"error {number(test['mae']['estimate'])}; it explains {share(max(test['r2']['estimate'], 0.0))} of the "
-        f"variance ({interval_words({k: max(v, 0.0) for k, v in test['r2'].items()})})."
+        f"{typical}, mean absolute error {number(test.mae.estimate)}; it explains {share(explained.estimate)} of the "
+        f"variance ({interval_words(explained)})."
     )
-    usual = test["constant_rmse"]
-    constant = (
-        f"Always saying the mean, {number(facts['ceiling']['constant']['predicts'])}, has an RMSE of {number(usual)}"
-    )
-    if _seems_better(facts):
-        constant += f": the model's is {share(1 - rmse['estimate'] / usual)} smaller{_unproven(facts)}."
-    else:
-        constant += ": the model is no better." if _was_judged(facts) else "."
-    if "metric" in test:
-        good = f"{_metric_line(test)}. {good}"
-    return good, constant
+    return good if test.metric is None else f"{_metric_line(test.metric)}. {good}"
 
 
-def _ceiling_of_amounts(facts: dict[str, Any]) -> str:
-    found, now = facts["bracket"], facts["test"]["rmse"]["estimate"]
-    if not found["known"]:
-        return UNKNOWN if facts["ceiling"]["rows"] else NO_TIME
-    if found["lower"] == 0 and found["upper"] >= now:
-        return UNKNOWN
-    if found["lower"] == 0:
-        return f"Similar rows agree so well that an RMSE of at most {number(found['upper'])} should be possible."
-    said = f"Noise that no model on these columns can remove is at least about {number(found['lower'])} (RMSE)"
-    if not facts["beats_constant"]:
-        return said + "."
-    if _at_the_ceiling(facts):
-        return said + ": this model is about as good as the columns allow."
-    if found["upper"] < now:
-        return said + f" and at most {number(found['upper'])}, against {number(now)} now."
-    return said + f", against {number(now)} now."
+def _beside_mean(test: TestOfAmounts, found: Judged) -> str:
+    said = f"Always saying the mean, {number(found.constant)}, has an RMSE of {number(test.constant_rmse)}"
+    if _seems_better(test):
+        smaller = share(1 - test.rmse.estimate / test.constant_rmse)
+        return f"{said}: the model's is {smaller} smaller{_unproven(found)}."
+    return said + (": the model is no better." if found.has_model else ".")
 
 
-def _next(facts: dict[str, Any]) -> dict[str, str]:
-    diagnosis = facts.get("diagnosis")
-    if tried(facts) == 0 and _failed(facts):
-        return {
-            "title": "What to do next",
-            "text": "Look at the remarks below on why models failed, and at the columns.",
-        }
-    if diagnosis is None or not has_model(facts):
-        ended = "any model was fitted" if tried(facts) == 0 else "the final fit" if unfitted(facts) else "a diagnosis"
+def _ceiling_of_amounts(facts: Facts) -> str:
+    assert facts.bracket is not None
+    assert isinstance(facts.test, TestOfAmounts)
+    if not facts.ceiling.rows:
+        return NO_TIME
+    now, low, high = facts.test.rmse.estimate, facts.bracket.lower, facts.bracket.upper
+    if low > 0 and not facts.beats_constant:
+        return f"Noise that no model on these columns can remove is at least about {number(low)} (RMSE)."
+    if low > 0:
+        span = interval_words(Estimate(now, low, high), number)
+        said = f"The best possible model on these columns has an RMSE of {span}, this one {number(now)}"
+        return f"{said}: it is about as good as the columns allow." if _at_the_ceiling(facts) else f"{said}."
+    if high < now:
+        return f"Similar rows agree so well that an RMSE of at most {number(high)} should be possible."
+    if facts.beats_constant:
+        return f"The best possible model has an RMSE of at most {number(high)}; {UNKNOWN}."
+    return f"{UNKNOWN[0].upper()}{UNKNOWN[1:]}."
+
+
+def _next(facts: Facts) -> Line:
+    title, diagnosis = "What to do next", facts.diagnosis
+    if facts.tried == 0 and _failed(facts):
+        return Line(title, "Look at the remarks below on why models failed, and at the columns.")
+    if diagnosis is None or not facts.has_model:
+        nothing = facts.tried == 0
+        ended = "any model was fitted" if nothing else "the final fit" if facts.unfitted else "a diagnosis"
         said = f"{_more_time(facts)}: it ended before {ended}, and goes on from what is in its journal."
-        return {"title": "What to do next", "text": said}
-    if facts["test"] is None:
-        said = f"{diagnosis['finding']} {diagnosis['treatments'][0]}"
-        return {"title": "What to do next", "text": f"{said} When nothing is left to choose, open the test set."}
-    rare = facts["test"].get("rare")
-    if rare is not None and rare["recall"] is not None and rare["recall"]["high"] - rare["recall"]["low"] > 0.2:
-        few = f"{rare['rows']:,} “{rare['class']}” in the test set leave its recall open between"
-        said = (
-            f"Judge it on more rows of “{rare['class']}” before you rely on it: {few} {interval_words(rare['recall'])}."
-        )
-        return {"title": "What to do next", "text": said}
-    said = f"{diagnosis['finding']} {diagnosis['treatments'][0]}"
-    untried = sum("loss" not in e for e in facts["race"]["entries"])
+        return Line(title, said)
+    if facts.test is None:
+        said = f"{diagnosis.finding} {diagnosis.treatments[0]}"
+        return Line(title, f"{said} When nothing is left to choose, open the test set.")
+    rare = facts.test.rare if isinstance(facts.test, TestOfClasses) else None
+    if rare is not None and rare.recall is not None and rare.recall.high - rare.recall.low > 0.2:
+        few = f"{rare.rows:,} “{rare.class_}” in the test set leave its recall open between"
+        said = f"Judge it on more rows of “{rare.class_}” before you rely on it: {few} {interval_words(rare.recall)}."
+        return Line(title, said)
+    untried = sum(not e.finished for e in facts.race.entries)
     # A pattern that the model does not catch may be one for a model that was not tried.
-    if facts["race"]["cut_short"] and untried and diagnosis["regime"] in ("noise or bias", "high bias"):
-        left_out = f"{untried} of {untried + tried(facts)} models were not tried"
-        said = f"{diagnosis['finding']} {_more_time(facts)}: {left_out}."
-    return {"title": "What to do next", "text": said}
+    if facts.race.cut_short and untried and diagnosis.regime in ("noise or bias", "high bias"):
+        left_out = f"{untried} of {untried + facts.tried} models were not measured to the end"
+        return Line(title, f"{diagnosis.finding} {_more_time(facts)}: {left_out}.")
+    return Line(title, f"{diagnosis.finding} {diagnosis.treatments[0]}")
 
 
-def _more_time(facts: dict[str, Any]) -> str:
+def _more_time(facts: Facts) -> str:
     """A budget several times as long as this one was."""
-    minutes = max(5, round(4 * facts["settings"].get("budget", 60.0) / 60))
+    minutes = max(5, round(4 * facts.settings.get("budget", 60.0) / 60))
     return f"Give the study more time (--budget {minutes}m)"
 
 

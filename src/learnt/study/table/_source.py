@@ -14,6 +14,7 @@ import sys
 import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeGuard
 from urllib.parse import unquote, urlsplit
 
 import polars as pl
@@ -95,7 +96,7 @@ class Source:
         return "JSON" if begins_json and self.ending not in _TEXT else "text"
 
 
-def is_named(table: object) -> bool:
+def is_named(table: object) -> TypeGuard[str | os.PathLike]:
     """Whether a table is given by a name, not as a data frame."""
     return isinstance(table, str | os.PathLike)
 
