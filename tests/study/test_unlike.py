@@ -12,7 +12,7 @@ from learnt.pipeline import make_pipeline
 from learnt.preprocessing import TableEncoder
 from learnt.study import predict_table
 from learnt.study._model import SavedModel
-from learnt.study._predict import keep_with_model
+from learnt.study._predict import ModelNotes
 from learnt.study._unlike import OFTEN, USUAL_ROWS, reach, unlike_rows
 from learnt.study.table._problem import pose
 
@@ -82,9 +82,8 @@ def model(tmp_path_factory):
     path = tmp_path_factory.mktemp("unlike") / "model.learnt"
     y = np.where(AGES + 10 * np.random.default_rng(0).normal(size=400) > 50, "yes", "no")
     learnt.save(make_pipeline(TableEncoder(), LogisticRegression()).fit(LEARNT, y), path)
-    facts = {"settings": {}, "positive": "yes", "decision": {"threshold": 0.5}, "target": "y"}
-    columns = [{"name": "city", "once": 0.0}, {"name": "user", "once": 0.0}]
-    keep_with_model(path, facts | {"data": {"columns": columns}, "model": {"rows": 400}})
+    once = {"city": 0.0, "user": 0.0}
+    ModelNotes("y", "classify", threshold=0.5, half_width=None, positive="yes", rows=400, once=once).write(path)
     return path
 
 

@@ -69,7 +69,7 @@ class ModelNotes:
     group: str | None = None
     table: str | None = None
     rows: int | None = None  # that the model was fitted on
-    once: dict[str, int] = field(default_factory=dict)  # of a column of words: how many values occur once
+    once: dict[str, float] = field(default_factory=dict)  # of a column of words: the share of values that occur once
     width: int | None = None  # of a table whose columns had no names
 
     @classmethod
