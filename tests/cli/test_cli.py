@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from learnt.cli._app import COMMANDS
 from learnt.cli._run import run
 
 HEAVY = ("numpy", "scipy", "sklearn", "polars", "numba", "pandas", "pyarrow", "jinja2", "pydantic", "rich")
@@ -43,7 +44,7 @@ def test_help_answers_at_once_and_imports_nothing_heavy():
     code, heavy, seconds = found.stderr.strip().rsplit("\n", 1)[-1].split(" ", 2)
     assert (code, heavy) == ("0", "[]")
     assert float(seconds) < 0.4  # of processor time, whatever else the machine does
-    for command in ("study", "predict", "evaluate", "serve", "inspect", "warmup", "bench", "info"):
+    for command in COMMANDS:
         assert command in found.stdout
 
 
@@ -99,7 +100,7 @@ def test_every_error_is_one_sentence_on_stderr_with_exit_code_2(capfd, tmp_path,
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("command", ["study", "predict", "evaluate", "serve", "inspect", "warmup", "bench", "info"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(capfd, command):
     assert run([command, "--help"]) == 0
     shown = capfd.readouterr().out
@@ -211,6 +212,25 @@ def test_info_names_versions_threads_and_cache(capfd):
     shown = capfd.readouterr().out
     for word in ("learnt", "numpy", "scikit-learn", "threads", "BLAS", "kernel cache", "GPU"):
         assert word in shown
+
+
+def test_info_lists_what_the_package_itself_says_it_needs(monkeypatch):
+    """Nothing is listed by hand: a package that is no longer needed is gone, a new extra is there."""
+    from importlib import metadata
+
+    from learnt.cli import _info
+
+    needed, extras = _info.packages(metadata.requires("learnt"))
+    shown = dict(_info.facts())
+    assert {name: shown[name] for name in needed} == {name: metadata.version(name) for name in needed}
+    assert {"ann", "cluster", "nets"} <= set(extras)
+    assert not {"dev", "safetensors", "hnswlib"} & {*needed, *extras, *(n for names in extras.values() for n in names)}
+    requires = ["numpy>=1", "no-such-package>=2; extra == 'more'", "scipy; extra == 'less'", "ruff; extra == 'dev'"]
+    monkeypatch.setattr(metadata, "requires", lambda name: requires)
+    shown = dict(_info.facts())
+    assert shown["extra more"] == 'pip install "learnt[more]"'
+    assert shown["extra less"] == f"scipy {metadata.version('scipy')}"
+    assert "extra dev" not in shown
 
 
 def test_version(capfd):

@@ -1,8 +1,8 @@
-"""The command: ``learnt study | predict | evaluate | serve | inspect | warmup | bench | info``.
+"""The command: ``learnt study | predict | evaluate | serve | inspect | warmup | bench | completion | info``.
 
 _app       the commands and their options (_arguments reads them); nothing heavy is imported before one runs
 _study     study, predict        _evaluate   evaluate        _serve   serve        _inspect   inspect
-_warmup    warmup                _bench      bench           _info    info
+_warmup    warmup                _bench      bench           _info    info         _completion  completion
 _run       runs them: every error becomes one sentence (_errors), exit code 2 (``--debug`` shows the traceback)
 """
 

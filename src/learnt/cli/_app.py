@@ -225,6 +225,22 @@ def _info(asked: Namespace) -> int:
     return run_info()
 
 
+def _completion_options(parser: Parser) -> None:
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="bash, zsh or fish.")
+
+
+_COMPLETION = """\
+bash   source <(learnt completion bash)           in ~/.bashrc
+zsh    source <(learnt completion zsh)            in ~/.zshrc, after compinit
+fish   learnt completion fish | source            in ~/.config/fish/config.fish"""
+
+
+def _completion(asked: Namespace) -> int:
+    from learnt.cli._completion import run_completion
+
+    return run_completion(asked.shell)
+
+
 COMMANDS = {
     "study": Command(
         "Go from a table to a judged model and a report.", _STUDY, "[options] [table]", _study_options, _study
@@ -255,6 +271,13 @@ COMMANDS = {
     "bench": Command(
         "Compare speed and quality with scikit-learn, side by side in one run.", "", "[family]", _bench_options, _bench
     ),
+    "completion": Command(
+        "Print a script that completes commands and options in a shell.",
+        _COMPLETION,
+        "shell",
+        _completion_options,
+        _completion,
+    ),
     "info": Command("Show versions, threads, BLAS, cache and GPU.", "", "", lambda parser: None, _info),
 }
 
@@ -281,7 +304,7 @@ def run_command(arguments: list[str]) -> int:
 
 
 def _help() -> str:
-    listed = "\n".join(f"  {name:<10}{command.summary}" for name, command in COMMANDS.items())
+    listed = "\n".join(f"  {name:<12}{command.summary}" for name, command in COMMANDS.items())
     return f"""\
 usage: learnt [--version] [--debug] [--help] command …
 

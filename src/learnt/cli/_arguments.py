@@ -76,7 +76,7 @@ def _sentence(message: str) -> str:
     option = where.removeprefix("argument ").split("/")[-1]
     if what == "expected one argument":
         return f"{option} needs a value (one that begins with a dash: {option}=VALUE)"
-    return f"Invalid value for {option}: {what}"
+    return f"Invalid value for {option}: {what.removeprefix('invalid choice: ')}"
 
 
 def add_switch(parser: Any, *names: str, text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import sys
 from importlib import metadata
 
@@ -15,8 +16,7 @@ from learnt.engine.kernel import cache as kernel_cache
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.threads import thread_source
 
-NEEDED = ("numpy", "scipy", "scikit-learn", "numba", "narwhals", "polars", "safetensors", "threadpoolctl", "joblib")
-EXTRAS = {"nets": "torch", "cluster": "dask", "ann": "hnswlib"}
+PACKAGE, NOT_THERE = "learnt", "not installed"
 
 
 def run_info() -> int:
@@ -41,32 +41,54 @@ def facts() -> list[tuple[str, str]]:
         if cache.refused
         else "none can be written"
     )
+    needed, extras = packages(_requirements())
     rows = [
         ("learnt", __version__),
         ("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}, {sys.executable}"),
-        *((name, _version(name)) for name in NEEDED),
+        *((name, _version(name)) for name in needed),
         ("threads", f"{threads} (from {source})"),
         ("BLAS", _blas()),
         ("kernels", "compiled" if compilation_enabled() else "plain Python (slow): Numba is off or not installed"),
         ("kernel cache", where),
         ("GPU", _gpu()),
     ]
-    for extra, package in EXTRAS.items():
-        version = _version(package)
-        rows.append(
-            (
-                f"extra {extra}",
-                f"{package} {version}" if version != "not installed" else f'pip install "learnt[{extra}]"',
-            )
-        )
+    for extra, names in extras.items():
+        versions = [_version(name) for name in names]
+        there = ", ".join(f"{name} {version}" for name, version in zip(names, versions))
+        rows.append((f"extra {extra}", f'pip install "{PACKAGE}[{extra}]"' if NOT_THERE in versions else there))
     return rows
+
+
+def packages(requirements: list[str]) -> tuple[list[str], dict[str, list[str]]]:
+    """What is needed, and the packages of each extra for users, from the requirements of a package's metadata.
+
+    >>> packages(["numpy>=1.26", "dask[array]>=2024.8; extra == 'cluster'", "ruff; extra == 'dev'"])
+    (['numpy'], {'cluster': ['dask']})
+    """
+    needed: list[str] = []
+    extras: dict[str, list[str]] = {}
+    for requirement in requirements:
+        what, _, when = requirement.partition(";")
+        name = re.match(r"[A-Za-z0-9._-]+", what.strip())
+        extra = re.search(r"extra\s*==\s*[\"']([^\"']+)", when)
+        if name is not None and (extra is None or extra[1] != "dev"):
+            (needed if extra is None else extras.setdefault(extra[1], [])).append(name[0])
+    return needed, extras
+
+
+def _requirements() -> list[str]:
+    """What the installed package says it needs; nothing where it runs from a folder without being installed."""
+    try:
+        return metadata.requires(PACKAGE) or []
+    except metadata.PackageNotFoundError:
+        return []
 
 
 def _version(package: str) -> str:
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
-        return "not installed"
+        return NOT_THERE
 
 
 def _blas() -> str:
@@ -83,7 +105,7 @@ def _blas() -> str:
 
 
 def _gpu() -> str:
-    if _version("torch") == "not installed":
+    if _version("torch") == NOT_THERE:
         return "unknown (PyTorch is not installed)"
     import torch
 
