@@ -167,6 +167,7 @@ def test_a_model_that_was_begun_is_finished_in_little_time_where_it_takes_less(t
     runner = _Race([Pretend(clock)], Journal(tmp_path / "j", "k"), ground(), Budget(1e6, clock=clock), *REST)
     begun, fresh = runner.entries[1], runner.entries[2]
     begun.results = {k: {"rows": 800, "curve": [0.5], "fit_s": 0.01} for k in range(4)}
+    runner.entries[3].results = {k: {"rows": 800, "curve": [0.5], "fit_s": 0.01} for k in range(5)}  # there is a model
     clock.now = runner._until() - LEAST_SECONDS / 2
     assert runner._job(begun) is not None
     assert runner._job(fresh) is None
@@ -181,6 +182,7 @@ def test_a_first_fit_that_loaded_its_model_does_not_rule_out_the_others(tmp_path
     runner = _Race([Pretend(clock)], Journal(tmp_path / "j", "k"), ground(), Budget(1e6, clock=clock), *REST)
     entry = runner.entries[1]
     entry.results = {0: {"rows": 800, "curve": [0.5], "fit_s": 1.0, "loaded": False}}
+    runner.entries[3].results = {k: {"rows": 800, "curve": [0.5], "fit_s": 0.01} for k in range(5)}  # there is a model
     clock.now = runner._until() - 1.5  # four folds of a second each would not fit
     assert runner._job(entry) is not None
     entry.running.clear()
@@ -199,6 +201,25 @@ def test_what_is_quick_on_many_rows_is_not_called_slow(tmp_path):
 def test_pairs_of_very_many_classes_are_not_tried():
     few, many = ({c.family.name for c in candidates_for("classify", 1000, k)} for k in (30, 31))
     assert few - many == {"support vectors", "support vectors, one scale"}
+
+
+@pytest.mark.parametrize(("seconds", "fold"), [(10.0, 3.0), (60.0, 20.0), (10.0, 1.9)])
+def test_a_race_that_would_end_with_the_constant_alone_is_overrun_by_one_quick_model(tmp_path, seconds, fold):
+    worker = Pretend(Clock(), seconds=fold * 1000 / 800)
+    found = race(tmp_path, worker, seconds=seconds)
+    done = [e for e in found.entries if e.finished(5)]
+    assert [e.candidate.family.name for e in done] == ["naive Bayes"]
+    assert worker.clock.now <= 2 * seconds
+    assert found.cut_short
+    assert all(e.state in ("finished", "skipped") for e in found.entries)
+
+
+def test_no_budget_is_overrun_where_that_would_not_help_or_nothing_was_promised(tmp_path):
+    for seconds, fold in ((10.0, 11.0), (2.0, 1.0)):  # no model in twice the budget; a budget of two seconds
+        worker = Pretend(Clock(), seconds=fold * 1000 / 800)
+        found = race(tmp_path, worker, seconds=seconds, key=f"{seconds}")
+        assert not any(e.finished(5) for e in found.entries)
+        assert worker.clock.now <= 2 * seconds
 
 
 def test_a_failure_is_a_row_and_the_race_continues(tmp_path):
@@ -249,9 +270,11 @@ def test_no_fit_begins_or_ends_in_the_time_set_aside(tmp_path, seconds, pace):
     found = race(tmp_path, worker, seconds=seconds)
     budget = Budget(seconds, clock=clock)
     models = [e for e in found.finished() if not e.candidate.is_constant]
-    # Among none there is nothing to choose, and a small overrun is better than nothing tried.
     budget.to_choose_from(len(models), 1000)
-    closing = budget.closing + (budget.choosing if models else -LAST_RESORT * seconds)
+    closing = budget.closing + budget.choosing
+    if len(models) <= 1 and clock() > seconds - closing:  # an overrun is better than the constant alone
+        assert clock() <= seconds + budget.grace + 1e-9
+        return
     assert clock() <= seconds - closing + 1e-9
     leaders = found.finished()[:5]
     wanted = final_seconds([e.final_fit() for e in leaders], 1000 / 800, True, 1)
@@ -412,8 +435,11 @@ def test_the_final_model_has_seen_every_row_whatever_the_load(tmp_path, seconds,
     judged, final = tmp_path / "judged.learnt", tmp_path / "model.learnt"
     X, y = pl.DataFrame({"x": np.zeros(1000)}), field.y
     everything = fit_on_everything(standing, worker, budget, judged, final, X, y, np.array(["a", "b"]), 1)
-    assert everything == 1000
     clock.work(0.9 * budget.report)
+    if race.cut_short and len(done) == 1 and clock() > seconds:  # one model, rather than the constant alone
+        assert clock() <= seconds + 2 * budget.grace
+        return
+    assert everything == 1000
     assert clock() <= 1.1 * seconds
 
 

@@ -146,6 +146,8 @@ def fit_judged(
         if standing is None or standing.rank == 0:
             break
         left = budget.for_the_judged_fit()
+        if standing is quickest:
+            left = max(left, budget.grace)  # a model that was measured is not lost
         # Leave time for the quickest model, should this fit take too long
         if standing is not quickest and quickest is not None:
             left = max(left - expected[quickest.id], 0.7 * left)

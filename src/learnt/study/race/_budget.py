@@ -30,6 +30,7 @@ FIRST_FINAL = 0.15  # the same of a model that is quick, for which they are hurr
 SLOWEST = 20.0  # pace that is reckoned with
 REMEMBERED = 4.0  # seconds of fits after which a measured pace has half its weight
 LAST_RESORT = 0.05  # share of the budget by which it may be overrun rather than lose the only model, or the winner
+PROMISED = 3.0  # seconds of budget from which there is a model, not only a constant, if that takes twice the budget
 SLACK = 1.25  # a fit may take so much longer than expected
 
 
@@ -66,6 +67,11 @@ class Budget:
 
     def left(self) -> float:
         return self.end - self.clock()
+
+    @property
+    def grace(self) -> float:
+        """Seconds beyond the budget that the first model may take, on a machine on which none was done within it."""
+        return self.seconds if self.seconds >= PROMISED else 0.0
 
     @property
     def closing(self) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 from learnt.study.race._families import FAMILIES, Family
 
 _FEW_ROWS = 5_000
-_QUICKEST_FIRST = (  # on few rows
+QUICKEST_FIRST = (  # on few rows
     "constant",
     "naive Bayes",
     "decision tree",
@@ -183,7 +183,7 @@ def candidates_for(
             entries += [Candidate(family, s, e, k, trees) for k, (s, e) in enumerate(pairs)]
     order = [f.name for f in FAMILIES if f.task == task]
     if in_a_hurry or rows < _FEW_ROWS:
-        first = _QUICKEST_FIRST if rows < _FEW_ROWS else _IN_A_HURRY
+        first = QUICKEST_FIRST if rows < _FEW_ROWS else _IN_A_HURRY
         order = [n for n in first if n in order] + [n for n in order if n not in first]
 
     if image is not None:

@@ -19,7 +19,7 @@ import numpy as np
 
 from learnt.study._journal import Journal
 from learnt.study.race._budget import Budget, final_seconds
-from learnt.study.race._candidates import Candidate, candidates_for
+from learnt.study.race._candidates import QUICKEST_FIRST, Candidate, candidates_for
 from learnt.study.race._ground import Ground, pick_values
 from learnt.study.race._remote import Failed, TooSlow, Worker
 
@@ -55,6 +55,10 @@ class Entry:
 
     def mean(self) -> float:
         return float(self.curves().mean(axis=0).min()) if self.results else math.inf
+
+    def finished(self, folds: int) -> bool:
+        """Whether it is a model, and not the constant, that was measured on every fold."""
+        return len(self.results) == folds and not self.candidate.is_constant
 
     def seconds(self) -> float:
         """Of one fit with its path and predictions for held-out rows, preparation not counted; 0 before the first."""
@@ -187,7 +191,7 @@ class _Race:
         for entry in self.entries:
             if entry.state == "racing":
                 whole = len(entry.results) == self.folds
-                entry.state, entry.note = ("finished", "") if whole else ("skipped", "no time was left")
+                entry.state, entry.note = ("finished", "") if whole else ("skipped", entry.note or "no time was left")
         if not self.closed:
             states = {e.candidate.id: [e.state, e.note] for e in self.entries}
             self.journal.add("race over", self._name(), {"states": states, "cut_short": self.cut_short})
@@ -313,7 +317,7 @@ class _Race:
             while True:
                 found = next((job for entry in self.entries if (job := self._job(entry)) is not None), None)
                 if found is not None or None not in self.foreseen.values():
-                    return found
+                    return found or self._rescue()
                 self.lock.wait(0.2)  # a probe is under way, and nothing else is left to do
 
     def _job(self, entry: Entry) -> tuple[Entry, int | None, float] | None:
@@ -340,8 +344,14 @@ class _Race:
         needed = expected * math.ceil(len(waiting) / len(self.workers))
         if entry.results and not any(r.get("loaded", True) for r in entry.results.values()):
             needed = min(needed, expected)  # which loading took the most of: another fit will tell
+        rescued = self._to_be_rescued()
+        if rescued and entry.results and entry is next(iter(self._quickest()), None):
+            over, left = False, self.budget.end + self.budget.grace - self.budget.clock()  # others would take longer
         if over or needed > (SHARE_OF_PROBED * left if probed else left):
             self.cut_short = True
+            if rescued:
+                entry.note = f"no time was left for {self.rows:,} rows"
+                return None  # it may be the one that overruns the budget
             entry.state, entry.note = "skipped", f"no time was left for {self.rows:,} rows"
             if not over:
                 remained = f"{_seconds(left)} remained" + (" for all others too" if probed else "")
@@ -363,6 +373,33 @@ class _Race:
         growth = len(self.ground.y) / max(self.rows, 1)
         fits = [final_fit_seconds(e, self.entries) for e in leaders]
         return self.budget.race_until(final_seconds(fits, growth, self.refit, len(self.workers)))
+
+    def _quickest(self) -> list[Entry]:
+        """The leaders of the families that still race, the quickest first."""
+        leaders = [e for e in self.entries if e.state == "racing" and e.candidate.leads and not e.candidate.is_constant]
+        return [e for name in QUICKEST_FIRST for e in leaders if e.candidate.family.name == name]
+
+    def _to_be_rescued(self) -> bool:
+        """Whether a model may still overrun the budget, since none but the constant is done."""
+        return not self.closed and self.budget.grace > 0 and not any(e.finished(self.folds) for e in self.entries)
+
+    def _rescue(self) -> tuple[Entry, int | None, float] | None:
+        """The next fit of the one entry that overruns the budget rather than leave the constant alone.
+
+        That is the entry that is nearest to its end, of those begun, else the first of the quick families.
+        """
+        left = self.budget.end + self.budget.grace - self.budget.clock()
+        if not self._to_be_rescued() or left < LEAST_SECONDS:
+            return None
+        begun = [e for e in self.entries if e.state == "racing" and (e.results or e.running)]
+        nearest = sorted(begun, key=lambda e: (self.folds - len(e.results)) * e.seconds()) or self._quickest()
+        waiting = (
+            [k for k in range(self.folds) if k not in {*nearest[0].results, *nearest[0].running}] if nearest else []
+        )
+        if not waiting:
+            return None
+        nearest[0].running.add(waiting[0])
+        return nearest[0], waiting[0], left
 
     def _expected(self, entry: Entry) -> float:
         """Seconds of one fit: its own, or the quickest that its family has shown, or was foreseen to take."""
