@@ -119,7 +119,12 @@ def _study(asked: Namespace) -> int:
 _PREDICT = """\
 CSV holds every cell as it is. Text that begins with =, +, - or @ is a formula
 to a spreadsheet, which may come from whoever wrote the table: it is counted
-on standard error; import such columns as text, or write Parquet."""
+on standard error; import such columns as text, or write Parquet.
+
+With --explain there are columns "reason 1" to "reason 3", such as
+kitchen_queue = 14: +0.21: that cell raises the probability of the predicted
+class by 21 points (or the predicted number by 0.21), compared with a row of
+which nothing is known."""
 
 
 def _predict_options(parser: Parser) -> None:
@@ -127,6 +132,7 @@ def _predict_options(parser: Parser) -> None:
     parser.add_argument("table", help=f"A table with the same columns: {_TABLES}")
     parser.add_argument("-o", "--out", metavar="FILE", help="CSV, Parquet or Arrow file; else CSV is printed.")
     add_switch(parser, "--join", text="Put the predictions beside the columns of the table.")
+    add_switch(parser, "--explain", text="Add the three cells of each row that moved its prediction most.")
     _lenient(parser)
     _header(parser)
 
@@ -134,7 +140,7 @@ def _predict_options(parser: Parser) -> None:
 def _predict(asked: Namespace) -> int:
     from learnt.cli._study import run_predict
 
-    options = {"join": asked.join, "lenient": asked.lenient, "header": asked.header}
+    options = {"join": asked.join, "lenient": asked.lenient, "header": asked.header, "explain": asked.explain}
     return run_predict(asked.model, asked.table, out=asked.out, **options)
 
 
@@ -178,8 +184,9 @@ def _serve_options(parser: Parser) -> None:
 _SERVE = """\
 GET / is a page with a form; POST /predict takes a row as a JSON object, a list
 of them, or CSV; GET /docs says how, and /openapi.json to programs; GET /schema
-says what columns there are; GET /health whether it answers. Only this machine
-is listened to unless --host says otherwise."""
+says what columns there are; GET /health whether it answers. ?explain=yes adds
+what each column adds to a prediction. Only this machine is listened to unless
+--host says otherwise."""
 
 
 def _serve(asked: Namespace) -> int:

@@ -88,13 +88,20 @@ def _print_summary(found: Study) -> None:
 
 
 def run_predict(
-    model: str, table: str, *, out: str | None, join: bool, lenient: bool = False, header: bool | None = None
+    model: str,
+    table: str,
+    *,
+    out: str | None,
+    join: bool,
+    lenient: bool = False,
+    header: bool | None = None,
+    explain: bool = False,
 ) -> int:
     """Predict a table and write the predictions where they are wanted; what counts as missing is printed on stderr."""
     from learnt.study import predict_table, read_table  # what a study need not load
 
     rows = read_table(table, header)
-    predicted = predict_table(model, rows, lenient=lenient, header=header, say=tell)
+    predicted = predict_table(model, rows, lenient=lenient, header=header, explain=explain, say=tell)
     if join:
         clash = [c for c in predicted.columns if c in rows.columns]
         predicted = rows.hstack(predicted.rename({c: f"{c} (predicted)" for c in clash}))

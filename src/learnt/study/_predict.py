@@ -23,6 +23,7 @@ def predict_table(
     *,
     lenient: bool = False,
     header: bool | None = None,
+    explain: bool = False,
     say: Callable[[str], None] = lambda text: None,
 ) -> pl.DataFrame:
     """Predictions for the rows of a table: the decision and the probabilities, or the amount and its interval.
@@ -38,6 +39,9 @@ def predict_table(
     lenient : whether text where the model knows numbers or dates counts as missing; refused by default.
     header : False for a table whose columns have no names: they are then taken in the order of the learnt table, its
         target left out or not.
+    explain : whether to add three columns, "reason 1" to "reason 3": the cells that moved the prediction of a row most
+        from what is predicted of an unknown row, and by how much, as in "kitchen_queue = 14: +0.21". Of classes it is
+        the probability of the predicted one that moved (`learnt.inspection.contributions`).
     say : called with a sentence on what was counted as missing, and on how many rows are unlike what was learnt from.
     """
     saved = SavedModel.open(model)
@@ -45,9 +49,16 @@ def predict_table(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # unreadable cells count as missing
         decided, unlike = saved.decided(saved.output(X)), saved.unlike(X)
+        reasons = _reasons(saved, X, decided) if explain else []
     if (said := sentence(unlike)) is not None:
         say(said)
-    return decided.with_columns(unlike)
+    return decided.with_columns(unlike, *reasons)
+
+
+def _reasons(saved: SavedModel, X: Any, decided: pl.DataFrame) -> list[pl.Series]:
+    from learnt.study._reasons import reason_columns, row_reasons
+
+    return reason_columns(row_reasons(saved, X, decided), X)
 
 
 @dataclass(frozen=True)

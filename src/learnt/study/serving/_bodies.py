@@ -25,10 +25,11 @@ def rows_from_csv(body: bytes, header: bool | None) -> pl.DataFrame:
 
 
 class Rows(NamedTuple):
-    """The rows of a body, and whether it was one object alone, which gets one answer."""
+    """The rows of a body, whether it was one object alone, which gets one answer, and whether it asks for reasons."""
 
     table: pl.DataFrame
     single: bool
+    explain: bool = False
 
 
 def rows_from_json(body: bytes, columns: list[str]) -> Rows:
@@ -51,7 +52,14 @@ def rows_from_json(body: bytes, columns: list[str]) -> Rows:
                     f'Row {k + 1:,} lacks the column "{name}"; {did_you_mean(name, row)} '
                     "Send null where a value is missing."
                 )
-    return Rows(pl.DataFrame([_series(name, [row[name] for row in rows]) for name in columns]), single)
+    table = pl.DataFrame([_series(name, [row[name] for row in rows]) for name in columns])
+    return Rows(table, single, isinstance(found, dict) and not single and _asks(found.get("explain", False)))
+
+
+def _asks(explain: Any) -> bool:
+    if not isinstance(explain, bool):
+        raise StudyError(f'"explain" is {_WORDS[type(explain)]}; send true or false.')
+    return explain
 
 
 def _parsed(body: bytes) -> Any:

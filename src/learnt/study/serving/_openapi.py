@@ -51,7 +51,7 @@ def openapi(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _predict(schema: dict[str, Any]) -> dict[str, Any]:
     row, rows = {"$ref": "#/components/schemas/Row"}, {"$ref": "#/components/schemas/Rows"}
-    wrapped = {"type": "object", "required": ["rows"], "properties": {"rows": rows}}
+    wrapped = {"type": "object", "required": ["rows"], "properties": {"rows": rows, "explain": {"type": "boolean"}}}
     example = example_row(schema["columns"])
     body = {
         "application/json": {"schema": {"anyOf": [row, rows, wrapped]}, "example": example},
@@ -67,6 +67,7 @@ def _predict(schema: dict[str, Any]) -> dict[str, Any]:
         "parameters": [
             _option("lenient", "Whether cells that cannot be read count as missing; they are refused without it."),
             _option("header", "Whether the first line of a CSV holds names."),
+            _option("explain", "Whether to say what each column adds to the prediction of each row."),
         ],
         "requestBody": {"required": True, "content": body},
         "responses": {
@@ -108,7 +109,16 @@ def _schemas(schema: dict[str, Any]) -> dict[str, Any]:
     else:
         ends = ("low", "high") if "interval" in schema else ()
         found = {name: {"type": "number"} for name in ("prediction", *ends)}
-    prediction = {"type": "object", "required": [*found, "unlike"], "properties": {**found, "unlike": unlike}}
+    amounts = {"type": "object", "additionalProperties": {"type": "number"}}
+    adds = {"baseline": {"type": "number"}, "adds": amounts, "standard_error": amounts}
+    reasons = {
+        "type": "object",
+        "description": "Where asked for: what each column adds, from the baseline to the prediction.",
+        "required": ["baseline", "adds"],
+        "properties": ({"of": {"enum": schema["classes"]}} if "classes" in schema else {}) | adds,
+    }
+    told = {**found, "unlike": unlike, "reasons": reasons}
+    prediction = {"type": "object", "required": [*found, "unlike"], "properties": told}
     several = {"type": "array", "items": {"$ref": "#/components/schemas/Prediction"}}
     return {
         "Row": {"type": "object", "required": list(columns), "properties": columns},

@@ -13,6 +13,7 @@ import polars as pl
 from learnt._version import __version__
 from learnt.study._errors import StudyError, did_you_mean
 from learnt.study._model import UNLIKE, SavedModel
+from learnt.study._reasons import reason_columns, reason_records, row_reasons
 from learnt.study.serving._bodies import Rows, rows_from_csv, rows_from_json
 from learnt.study.serving._openapi import docs_page, openapi
 from learnt.study.serving._schema import columns_wanted, describe, example_row
@@ -26,6 +27,7 @@ ROUTES = {
     "/openapi.json": "GET",
     "/docs": "GET",
 }
+MOST_EXPLAINED = 1_000  # rows of a request, which may ask for their reasons
 _YES, _NO = ("yes", "true", "1", ""), ("no", "false", "0")
 _LOG = logging.getLogger("learnt")
 
@@ -114,11 +116,18 @@ class Service:
         else:
             rows, options["header"] = rows_from_json(request.body, self.columns), None
         said: list[str] = []
+        explain = options.pop("explain") or rows.explain
+        if explain and rows.table.height > MOST_EXPLAINED:
+            raise StudyError(f"Reasons are given for {MOST_EXPLAINED:,} rows at a time; send fewer, or do not explain.")
         X = self.model.columns_of(rows.table, say=said.append, **options)
         decided = self.model.decided(self.model.output(X)).with_columns(self.model.unlike(X))
+        reasons = row_reasons(self.model, X, decided) if explain else None
         if CSV in request.accept or (request.kind == CSV and JSON not in request.accept):
-            return Answer(200, CSV, decided.write_csv().encode(), rows=decided.height)
+            words = [] if reasons is None else reason_columns(reasons, X)
+            return Answer(200, CSV, decided.with_columns(words).write_csv().encode(), rows=decided.height)
         records = _records(decided, self.model.classes)
+        for record, why in zip(records, [] if reasons is None else reason_records(reasons)):
+            record["reasons"] = why
         found: dict[str, Any] = records[0] if rows.single else {"predictions": records}
         return Answer(200, JSON, _json(found | ({"notes": said} if said else {})), rows=decided.height)
 
@@ -140,8 +149,8 @@ def _records(decided: pl.DataFrame, classes: list | None) -> list[dict[str, Any]
 
 
 def _options(query: dict[str, str]) -> dict[str, Any]:
-    """`lenient` and `header` from the query."""
-    found: dict[str, Any] = {"lenient": False, "header": None}
+    """`lenient`, `header` and `explain` from the query."""
+    found: dict[str, Any] = {"lenient": False, "header": None, "explain": False}
     for name, value in query.items():
         if name not in found:
             hint = did_you_mean(name, found).replace("the columns are", "there are")
