@@ -13,7 +13,7 @@ from learnt.pipeline import make_pipeline
 from learnt.preprocessing import TableEncoder
 from learnt.study import StudyError, open_service, predict_table
 from learnt.study._model import SavedModel
-from learnt.study._predict import keep_with_model
+from learnt.study._predict import ModelNotes
 from learnt.study._reasons import reason_records, row_reasons
 from learnt.study.serving._service import CSV, JSON, MOST_EXPLAINED, Request
 
@@ -32,9 +32,9 @@ def saved(folder, classes):
     kind = RandomForestRegressor if classes is None else RandomForestClassifier
     y = score if classes is None else np.array(["fast", "late", "never"])[np.digitize(score, [12, 24][: classes - 1])]
     save(make_pipeline(TableEncoder(), kind(8, max_depth=4, random_state=0)).fit(table, y), folder / "model.learnt")
-    facts = {"positive": "late" if classes == 2 else None, "target": "y", "settings": {}, "data": {}}
-    decision = {"threshold": 0.2 if classes == 2 else 0.5, "half_width": None}
-    keep_with_model(folder / "model.learnt", facts | {"decision": decision})
+    threshold, task = (0.2 if classes == 2 else 0.5), "regress" if classes is None else "classify"
+    notes = ModelNotes("y", task, threshold=threshold, half_width=None, positive="late" if classes == 2 else None)
+    notes.write(folder / "model.learnt")
     return folder / "model.learnt"
 
 
