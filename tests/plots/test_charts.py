@@ -41,7 +41,9 @@ def charts(n=50):
         ),
         "reasons": plots.reasons([plots.Row(EVIL, 0.3), plots.Row("b", -0.1), plots.Row("c", 0.0)], x_label=EVIL),
         "groups": plots.groups(rows, overall=0.2, x_label=EVIL),
-        "calibration": plots.calibration([0.1, 0.5], [0.2, 0.5], [0.1, 0.4], [0.3, 0.6], [10, 90], name=EVIL),
+        "calibration": plots.calibration(
+            [0.1, 0.5], [0.2, 0.5], [0.1, 0.4], [0.3, 0.6], [10, 90], name=EVIL, before=([0, 1], [0.2, 0.7])
+        ),
         "cost_curve": plots.cost_curve(t, (t - 0.3) ** 2, chosen=0.3, interval=(0.2, 0.4), label=EVIL),
         "density": plots.density(
             rng.normal(size=n), rng.normal(size=n), x_label=EVIL, y_label="y", title=EVIL, zero=True

@@ -155,7 +155,7 @@ def partial_dependence(
     title: str = "Partial dependence",
     form: Callable[[float], str] = number,
 ) -> Chart:
-    """The mean prediction against a column's value, and a band that holds the middle half of the rows' own curves.
+    """The mean prediction against a column's value, and a band that holds the middle half of the rows' predictions.
 
     Without `place`, the places of the values on the axis, they are labels: dots below each other.
 

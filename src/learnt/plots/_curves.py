@@ -218,8 +218,11 @@ def calibration(
     counts: Numbers,
     *,
     name: str = "positives",
+    before: tuple[Numbers, Numbers] | None = None,
 ) -> Chart:
     """Observed share against predicted probability, with an interval for each bin and the bin counts below.
+
+    `before` are predicted and observed shares without a calibration map, drawn as a dashed line.
 
     >>> calibration([0.1, 0.5], [0.12, 0.4], [0.05, 0.3], [0.2, 0.5], [100, 80]).title
     'Calibration'
@@ -232,6 +235,9 @@ def calibration(
         base = frame.y(0)
         frame.add(tag("rect", hint(f"{count:.0f} rows"), x=x - 6, y=top, width=12.0, height=base - top, fill=GRID))
     frame.line([0, 1], [0, 1], color=MUTED, width=1.2, dash="4 4", label="perfect calibration")
+    if before is not None:
+        frame.line(*before, color=SECOND, width=1.5, dash="5 3", label="before calibration")
+        legend(frame, [("before", SECOND), ("after", ACCENT)], y=26)
     frame.whiskers(predicted, low, high)
     frame.line(predicted, observed)
     labels = [f"said {percent(p)}, was {percent(o)}, {c:.0f} rows" for p, o, c in zip(predicted, observed, counts)]

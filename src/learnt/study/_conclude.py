@@ -28,10 +28,12 @@ from learnt.study.choice._decide import (
     fit_on_everything,
     journaled_out_of_fold,
 )
+from learnt.study.choice._looks import finished_at, journaled_calibration
 from learnt.study.choice._told import choice_facts, chosen_facts, race_facts
-from learnt.study.facts import Ceiling, Data, Facts, ModelFile, RunFacts, Seal, Truth, read_plain, to_plain
+from learnt.study.facts import Ceiling, Data, Facts, ModelFile, RunFacts, Seal, Sections, Truth, read_plain, to_plain
 from learnt.study.judgement._ceiling import unbracketed
 from learnt.study.judgement._curve import diagnose, reconciled
+from learnt.study.judgement._further import Predicted, further_sections, written_output
 from learnt.study.judgement._opening import asked_metric, importances, open_test_set, predictions, settle
 from learnt.study.judgement._output import write_facts, write_text
 from learnt.study.race._background import BackgroundCall
@@ -52,6 +54,9 @@ class Reached(NamedTuple):
     facts: Facts
     points: tuple[np.ndarray, np.ndarray] | None  # observed and predicted amounts of the test rows
     model: Any
+    known: Sections  # what the race and the choice know of the further sections
+    held: Predicted  # development rows, by models that had not seen them
+    output: np.ndarray | None  # of the test rows
 
 
 class Conclusion:
@@ -93,6 +98,8 @@ class Conclusion:
             refit=self.refit,
         )
         out_of_fold = journaled_out_of_fold(decision, chosen, self.journal, held_out)
+        named = (self.problem.classes, self.problem.positive)
+        calibration = journaled_calibration(decision, chosen, self.journal, held_out, *named)
         loading.result()
         facts = self._facts(self._ceiling(bracketing), decision, chosen, judged_rows)
         self._say_choice(race, facts)
@@ -103,10 +110,11 @@ class Conclusion:
         facts = settle(facts, self.problem, self.sealed, out_of_fold, s, model=judging)
         held, predicted = out_of_fold
         written = [predictions(facts, self.problem, self.sealed.development[held], "out of fold", predicted)]
-        points = None
+        points, output = None, None
         if judging and not s.keep_sealed:
             facts, points, tested = run.timed("test", open_test_set, facts, self.problem, self.sealed, run, model)
             written.append(tested)
+            output = written_output(tested, self.problem.classes)
         pl.concat(written).write_parquet(run.work / "predictions.parquet")
         if self.refit:
             facts = replace(facts, model=self._refit(facts.model, chosen, workers))
@@ -126,7 +134,9 @@ class Conclusion:
             facts = replace(facts, diagnosis=reconciled(found, facts.test, facts.beats_constant))
         if facts.diagnosis is not None:
             run.say(facts.diagnosis.finding)
-        return Reached(facts, points, model)
+        known = Sections(finishers=finished_at(decision), calibration=calibration)
+        predicted_rows = Predicted(self.sealed.development[held], predicted)
+        return Reached(facts, points, model, known, predicted_rows, output)
 
     def _leave_sealed(self, workers: Sequence[Worker]) -> None:
         """There is no model but a constant, for lack of time: nothing to judge, and no other fit will follow."""
@@ -244,6 +254,11 @@ class Conclusion:
         if facts.test is not None:
             used = run.timed("importances", importances, facts, self.problem, self.sealed, reached.model, run)
             facts = replace(facts, importances=used)
+        sections = reached.known
+        if facts.has_model:
+            made = (facts, self.problem, self.sealed, run, reached.model, reached.held, reached.output)
+            sections = run.timed("sections", further_sections, sections, *made)
+        facts = replace(facts, sections=sections)
         facts = replace(facts, summary=summarise(facts))
         run.seconds["total"] = time.monotonic() - run.began
         files = ["model.learnt"] + (["judged.learnt"] if self.refit else [])

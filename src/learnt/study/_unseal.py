@@ -17,8 +17,9 @@ from learnt.study._folder import held
 from learnt.study._journal import Journal
 from learnt.study._session import Say, Session
 from learnt.study._settings import Settings
-from learnt.study.facts import Facts
+from learnt.study.facts import Facts, Sections
 from learnt.study.judgement._curve import reconciled
+from learnt.study.judgement._further import further_sections, written_output
 from learnt.study.judgement._opening import importances, open_test_set
 from learnt.study.judgement._output import write_facts
 from learnt.study.race._budget import Budget
@@ -89,6 +90,9 @@ def _opened(folder: Path, facts: Facts, table: Any, say: Say) -> Facts:
         settings={**facts.settings, "keep_sealed": False},
         diagnosis=reconciled(facts.diagnosis, facts.test, facts.beats_constant),
     )
+    known, output = facts.sections or Sections(), written_output(tested, problem.classes)
+    made = (facts, problem, sealed, session, model, None, output)
+    facts = replace(facts, sections=further_sections(known, *made))
     session.seconds["test"] = time.monotonic() - started
     assert facts.run is not None
     clock = {**facts.run.seconds, **session.seconds}

@@ -85,6 +85,7 @@ def test_cells_of_every_type_are_read():
     found = {p.name: p for p in profile_columns(table, np.arange(40.0), kinds=kinds)}
     assert set(found) == set(table.columns) - {"list"}
     assert found["day"].parts[0].label.startswith("2024-01-01 to 2024-01-0")
+    assert [p.label for p in found["written"].parts] == [p.label for p in found["day"].parts]
     assert [p.rows for p in found["written"].parts] == [p.rows for p in found["day"].parts]
     assert read_values(table, "price", "number").numbers[:2].tolist() == [1000.5, 1001.5]
     assert found["took"].parts[-1].label.endswith(" to 39")
@@ -95,3 +96,11 @@ def test_cells_of_every_type_are_read():
 def test_odd_numbers_are_binned(values):
     (found,) = profile_columns(pl.DataFrame({"x": values}), np.arange(60.0))
     assert sum(part.rows for part in found.parts) == 60
+
+
+def test_whole_numbers_are_binned_as_whole_numbers():
+    x = np.repeat(np.arange(40), 5)
+    (found,) = profile_columns(pl.DataFrame({"x": x}), x.astype(float))
+    assert [(p.label, p.rows) for p in found.parts] == [(f"{k} to {k + 3}", 20) for k in range(0, 40, 4)]
+    (found,) = profile_columns(pl.DataFrame({"x": np.append(x, 10_000)}), np.append(x, 1.0))
+    assert found.parts[-1].label == "36 to 10k"

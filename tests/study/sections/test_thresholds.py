@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, confusion_matrix, f1_score, precision_score, recall_score
 
-from learnt.study.sections._thresholds import MOST_THRESHOLDS, thresholds
+from learnt.study.sections._thresholds import MOST_THRESHOLDS, precision_recall, thresholds
 
 
 def rows(n=300, share=0.3, seed=0):
@@ -36,10 +36,11 @@ def test_every_threshold_counts_as_scikit_learn_does(used):
 
 def test_the_area_is_the_average_precision():
     y, score = rows(seed=1)
-    found = thresholds(y, score, positive="yes")
-    assert found.average_precision == pytest.approx(average_precision_score(y, score), rel=1e-12)
-    assert found.curve["recall"][-1] == 1.0
-    assert found.curve["precision"][-1] == pytest.approx(y.mean())
+    found = precision_recall(y, score, "yes")
+    assert found.area == pytest.approx(average_precision_score(y, score), rel=1e-12)
+    assert found.recall[-1] == 1.0
+    assert found.precision[-1] == pytest.approx(y.mean())
+    assert found.chance == y.mean()
 
 
 def test_small_probabilities_are_told_apart():
@@ -53,3 +54,4 @@ def test_small_probabilities_are_told_apart():
 
 def test_rows_of_one_class_have_no_curve():
     assert thresholds(np.ones(5, dtype=bool), np.linspace(0, 1, 5), positive="yes") is None
+    assert precision_recall(np.zeros(5, dtype=bool), np.linspace(0, 1, 5), "yes") is None

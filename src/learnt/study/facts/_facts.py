@@ -11,6 +11,7 @@ from typing import Any
 from learnt.study.facts._data import Ceiling, Data, Seal, Truth
 from learnt.study.facts._plain import read_plain, to_plain
 from learnt.study.facts._race import Choice, Chosen, ModelFile, Race
+from learnt.study.facts._sections import Sections
 from learnt.study.facts._test import Bracket, Settled, TestOfAmounts, TestOfClasses, Threshold, Usual
 
 
@@ -122,6 +123,7 @@ class Facts:
     threshold: Threshold | None = None
     bracket: Bracket | None = None
     importances: tuple[Importance, ...] = ()
+    sections: Sections | None = None  # the further ones of the report
     summary: Summary | None = None
     run: RunFacts | None = None
 

@@ -77,6 +77,8 @@ def _read(hint: Any, value: Any) -> Any:
         return _read(next((part for part in made if _fits(part, value)), kinds[0]), value)
     if origin is tuple:
         return tuple(_read(get_args(hint)[0], item) for item in value)
+    if origin is list and is_dataclass(get_args(hint)[0]):
+        return [_read(get_args(hint)[0], item) for item in value]
     if origin is dict:
         return {key: _read(get_args(hint)[1], item) for key, item in value.items()}
     if is_dataclass(hint) and isinstance(value, Mapping):

@@ -25,6 +25,7 @@ from learnt.study.report._words import ordinal
 from learnt.study.table._problem import Problem
 from learnt.study.table._seal import SPARE, Sealed, record_opening
 
+AFTERWARDS = 0.4  # share of the time that is left after the test, for the further sections of the report
 LONG_ENOUGH = 0.05  # seconds in which predictions of one row are timed
 
 Rows = tuple[np.ndarray, np.ndarray]
@@ -106,7 +107,7 @@ def importances(facts: Facts, problem: Problem, sealed: Sealed, model: Any, run:
             problem.y[rows],
             problem.classes,
             seed=run.settings.seed,
-            deadline=run.budget.end - run.budget.report,
+            deadline=run.budget.end - run.budget.report - AFTERWARDS * (run.budget.left() - run.budget.report),
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -16,6 +17,7 @@ import numpy as np
 from learnt import plots
 from learnt.plots import Row, number, percent
 from learnt.study.facts import Diagnosis, Facts, Race, Racer, Test, TestOfClasses
+from learnt.study.report._sections import amount_form, further_facts, reasons_chart
 from learnt.study.report._words import (
     interval_words,
     loss_words,
@@ -32,6 +34,7 @@ MOST_RACERS = 8
 MOST_CLASSES = 150  # of a confusion matrix that can still be seen
 MANY_CLASSES = 20  # of more, a table shows the worst
 WORST = 12
+_INCLUDED = re.compile(r'\{% include "sections/([a-z.]+)" %\}')
 _DARK = """
   --lt-ink: #e7eaf0; --lt-muted: #a2acbb; --lt-grid: #343d4b; --lt-accent: #6cbcd6; --lt-second: #eb9a6c;
   --lt-soft: #26505f; --lt-paper: #1a2029; --page: #12161d; --line: #2b3340; --good: #8ed3ab; --bad: #f0a88f;
@@ -50,13 +53,17 @@ def write_report(path: Path, facts: Facts, points: tuple[np.ndarray, np.ndarray]
 @cache
 def compiled_page() -> CodeType:
     """The template, compiled; most of what writing a report takes, and done while models race."""
-    source = (files("learnt.study") / "templates" / "report.html").read_text(encoding="utf-8")
-    return _environment(True, float).compile(source, "report.html")
+    folder = files("learnt.study") / "templates"
+    source = (folder / "report.html").read_text(encoding="utf-8")
+    parts = {name: (folder / "sections" / name).read_text(encoding="utf-8") for name in _INCLUDED.findall(source)}
+    whole = _INCLUDED.sub(lambda found: parts[found[1]].rstrip("\n"), source)  # one piece of code, without a loader
+    return _environment(True, float).compile(whole, "report.html")
 
 
 def _environment(classify: bool, shown: Callable[[float], float]) -> Any:
     """The template's filters; some write numbers as the study's losses are written."""
     from jinja2 import Environment
+    from markupsafe import Markup
 
     environment = Environment(autoescape=True, trim_blocks=True)
     scale = _scale(classify)
@@ -77,6 +84,10 @@ def _environment(classify: bool, shown: Callable[[float], float]) -> Any:
         "measures": lambda part: f"{loss_words(part.low)}–{loss_words(part.high)}",
         "seconds": _seconds,
         "bytes": _bytes,
+        "amount": amount_form(classify),
+        "interval_amount": partial(interval_words, form=amount_form(classify)),
+        "cell": lambda value: value if isinstance(value, str) else number(value),
+        "reasons": lambda row: Markup(str(reasons_chart(row))),
     }
     return environment
 
@@ -89,7 +100,9 @@ def render(facts: Facts, points: tuple[np.ndarray, np.ndarray] | None = None, fo
     template = Template.from_code(_environment(facts.classify, facts.race.shown), compiled_page(), {})
     if not facts.has_model:
         facts = replace(facts, diagnosis=None)  # the learning curve of a constant is meaningless
-    charts = {name: Markup(str(chart)) for name, chart in _charts(facts, points).items() if chart is not None}
+    further = further_facts(facts)
+    drawn = _charts(facts, points) | further.pop("charts")
+    charts = {name: Markup(str(chart)) for name, chart in drawn.items() if chart is not None}
     finished, test = facts.race.finished, facts.test
     asked = None if test is None or test.metric is None else test.metric.name
     return template.render(
@@ -109,10 +122,11 @@ def render(facts: Facts, points: tuple[np.ndarray, np.ndarray] | None = None, fo
         has_auc=asked != "roc_auc_score" and any(e.auc is not None for e in finished),
         race_words=race_words(facts),
         simplicity=simplicity_words(facts),
-        columns=[{**c, "holds": _values(c)} for c in facts.data.columns[:MOST_COLUMNS]],
+        columns=[{**c, "holds": values_of(c)} for c in facts.data.columns[:MOST_COLUMNS]],
         shown_importances=MOST_IMPORTANCES,
         **_by_class(test),
-        provenance=_provenance(facts),
+        provenance=provenance(facts),
+        **further,
     )
 
 
@@ -284,7 +298,7 @@ def _cost_chart(facts: Facts) -> dict[str, Any]:
     return {"cost": chart}
 
 
-def _values(column: dict[str, Any]) -> str:
+def values_of(column: dict[str, Any]) -> str:
     """A few words on what a column holds."""
     if column["kind"] == "image":
         return f"{column['reason']}, {number(column['min'])} to {number(column['max'])}"
@@ -301,7 +315,7 @@ def _values(column: dict[str, Any]) -> str:
     return ", ".join(f"{str(value)[:30]} ({count:,})" for value, count in top[:4])
 
 
-def _provenance(facts: Facts) -> list[tuple[str, str]]:
+def provenance(facts: Facts) -> list[tuple[str, str]]:
     seal, settings, model = facts.seal, facts.settings, facts.model
     used = "sealed" if facts.test is None else f"{ordinal(facts.test.use or 1)} use"
     rows = [

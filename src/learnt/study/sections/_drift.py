@@ -3,43 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
+from learnt.study.facts._sections import ColumnDrift, Drift
 from learnt.study.sections._significance import LEVEL, counts_differ, distance_of, distance_p, holm, share_differs
 from learnt.study.sections._values import Values, read_values
 
 MOST_COLUMNS = 100
 MOST_ROWS = 20_000  # of either part; of more, evenly spaced ones
 MANY_LABELS = 200
-
-
-@dataclass(frozen=True)
-class ColumnDrift:
-    """How far a column of the test rows is from that of the development rows."""
-
-    column: str
-    shift: float  # from 0 to 1: the greatest gap of cumulative shares, or the share of rows with another label
-    missing_before: float
-    missing_after: float
-    p_value: float  # corrected for the number of columns
-    flagged: bool
-
-
-@dataclass(frozen=True)
-class Drift:
-    """All columns, those that changed most clearly first."""
-
-    development_rows: int
-    test_rows: int
-    level: float  # the chance that any column is flagged where none has changed
-    columns: tuple[ColumnDrift, ...]
-
-    @property
-    def flagged(self) -> tuple[ColumnDrift, ...]:
-        return tuple(c for c in self.columns if c.flagged)
 
 
 def drift(

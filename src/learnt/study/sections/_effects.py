@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from learnt.engine.random import stream
+from learnt.study.facts._sections import Effect
 from learnt.study.sections._values import Values, read_values
 
 MOST_COLUMNS = 6
@@ -20,28 +20,6 @@ FLAT = 0.05  # of the predictions' standard deviation: a smaller range is called
 ONE_WAY = 0.9  # share of all changes that go the same way
 
 Predict = Callable[[pl.DataFrame], np.ndarray]
-
-
-@dataclass(frozen=True)
-class Effect:
-    """The mean prediction with a column set to each of some values, and the middle half of the rows' own curves.
-
-    `place` is where a value lies on the axis of numbers (days since 1970 for dates), None for labels.
-    """
-
-    column: str
-    about: str  # the class whose probability it is; "" for an amount
-    values: list[str]
-    place: list[float] | None
-    mean: list[float]
-    low: list[float]
-    high: list[float]
-    direction: str  # "rises", "falls", "rises and falls", "hardly changes"; of labels "highest for <label>"
-
-    @property
-    def range(self) -> float:
-        """How far the mean prediction moves."""
-        return max(self.mean) - min(self.mean)
 
 
 def effects(
@@ -150,8 +128,7 @@ def _effect(
     place: list[float] | None,
 ) -> Effect:
     mean = curves.mean(axis=1)
-    centred = curves - curves.mean(axis=0)  # each row's own curve about its own level
-    low, high = mean.mean() + np.quantile(centred, [0.25, 0.75], axis=1)
+    low, high = np.quantile(curves, [0.25, 0.75], axis=1)
     about = "" if classes is None else str(classes[which])
     direction = _direction(mean, float(usual.std()), said if place is None else None)
     return Effect(name, about, said, place, mean.tolist(), low.tolist(), high.tolist(), direction)

@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True)
-class Finisher:
-    """A model that finished: seconds since the race began, its loss, and whether it was the best until then."""
-
-    label: str
-    family: str
-    seconds: float
-    loss: float
-    best: bool
+from learnt.study.facts._sections import Finisher
 
 
 def finishers(finished: Iterable[tuple[str, str, float, float]]) -> tuple[Finisher, ...]:

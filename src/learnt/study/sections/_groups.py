@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from learnt.diagnosis import bootstrap_interval, wilson_interval
+from learnt.study.facts._sections import GroupError, GroupErrors
 from learnt.study.sections._significance import LEVEL, clusters_differ, holm, rank_differs, share_differs
 from learnt.study.sections._values import in_groups, read_values
 
@@ -17,37 +17,6 @@ LEAST_ROWS = 10  # of a group that is shown
 MOST_COLUMNS = 20
 MOST_ROWS = 20_000  # of more, evenly spaced ones
 RESAMPLES = 200
-
-
-@dataclass(frozen=True)
-class GroupError:
-    """The error of one group of rows; `flagged` where it differs from all others by more than chance explains."""
-
-    column: str
-    group: str
-    rows: int
-    error: float
-    low: float
-    high: float
-    elsewhere: float  # the error of all other rows
-    p_value: float  # corrected for the number of groups
-    flagged: bool
-
-
-@dataclass(frozen=True)
-class GroupErrors:
-    """Errors of all groups of all columns that have groups, the columns in the order given."""
-
-    measure: str  # "error rate" or "mean absolute error"
-    rows: int
-    overall: float
-    level: float  # the chance that any group is flagged where none differs
-    groups: tuple[GroupError, ...]
-
-    @property
-    def flagged(self) -> tuple[GroupError, ...]:
-        """The groups that differ, the clearest first."""
-        return tuple(sorted((g for g in self.groups if g.flagged), key=lambda g: g.p_value))
 
 
 def errors_by_group(

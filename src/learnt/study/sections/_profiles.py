@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -12,38 +11,16 @@ import polars as pl
 from scipy.special import stdtrit
 
 from learnt.diagnosis import wilson_interval
+from learnt.plots import number
+from learnt.study.facts._sections import ColumnPart, ColumnProfile
 from learnt.study.sections._values import FEW, MISSING, OTHERS, Values, read_values
 
 MOST_COLUMNS = 60
 MOST_ROWS = 50_000  # of more, evenly spaced ones
 BINS = 10
 TOP = 8  # labels that are shown; the others are taken together
+MOST_WHOLE = 1000  # a range of whole numbers that are counted one by one
 TAIL = 0.01  # share of either tail that is in the outermost bin
-
-
-@dataclass(frozen=True)
-class Part:
-    """Rows whose cells are alike, and their target: the share of a class, or the mean, with its 95% interval."""
-
-    label: str
-    rows: int
-    target: float | None
-    low: float | None
-    high: float | None
-
-
-@dataclass(frozen=True)
-class ColumnProfile:
-    """One column; `explains` is the share of the target's variance that its parts alone account for."""
-
-    name: str
-    kind: str
-    ordered: bool  # the parts are ranges or values in order
-    rows: int
-    missing: float
-    about: str  # the class whose share is shown; "" for the mean of an amount
-    parts: tuple[Part, ...]
-    explains: float
 
 
 def profile_columns(
@@ -101,9 +78,9 @@ def profile_columns(
         about = "" if classes is None else str(classes[which])
         missing = float(values.missing.mean())
         parts = _measured(codes, labels, targets[:, which], classes is not None)
-        explains = explained(codes, targets)
+        explains, overall = explained(codes, targets), float(targets[:, which].mean())
         ordered = values.numbers is not None
-        found.append(ColumnProfile(name, kind or "", ordered, len(table), missing, about, parts, explains))
+        found.append(ColumnProfile(name, kind or "", ordered, len(table), missing, about, overall, parts, explains))
     return tuple(found)
 
 
@@ -160,17 +137,29 @@ def _bins(values: Values) -> tuple[np.ndarray, list[str]]:
     low, high = np.quantile(there, [TAIL, 1 - TAIL])
     if high <= low:
         low, high = distinct[0], distinct[-1]
+    if not values.unit and high - low < MOST_WHOLE and (distinct == np.floor(distinct)).all():
+        return _whole_bins(filled, (float(distinct[0]), float(distinct[-1])), low, high)
     inner = np.linspace(low, high, BINS + 1)[1:-1]
     ends = [float(distinct[0]), *inner.tolist(), float(distinct[-1])]
     labels = [f"{values.said(a)} to {values.said(b)}" for a, b in pairwise(ends)]
     return np.searchsorted(inner, filled, side="right"), labels
 
 
-def _measured(codes: np.ndarray, labels: list[str], target: np.ndarray, share: bool) -> tuple[Part, ...]:
+def _whole_bins(filled: np.ndarray, ends: tuple[float, float], low: float, high: float) -> tuple[np.ndarray, list[str]]:
+    """Whole numbers in bins that each hold as many of them."""
+    low, high = np.floor(low), np.ceil(high)
+    step = np.ceil((high - low + 1) / BINS)
+    starts = np.arange(low + step, high + 1, step)  # of all bins but the first
+    firsts, lasts = [ends[0], *starts.tolist()], [*(starts - 1).tolist(), ends[1]]
+    labels = [number(a) if a == b else f"{number(a)} to {number(b)}" for a, b in zip(firsts, lasts)]
+    return np.searchsorted(starts, filled, side="right"), labels
+
+
+def _measured(codes: np.ndarray, labels: list[str], target: np.ndarray, share: bool) -> tuple[ColumnPart, ...]:
     parts = []
     for code, label in enumerate(labels):
         own = target[codes == code]
-        parts.append(Part(label, len(own), *(_share(own) if share else _mean(own))))
+        parts.append(ColumnPart(label, len(own), *(_share(own) if share else _mean(own))))
     return tuple(parts)
 
 

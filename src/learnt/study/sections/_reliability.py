@@ -2,43 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from learnt.diagnosis import row_losses, wilson_interval
+from learnt.study.facts._sections import BeforeAndAfter, Reliability
 
 BINS = 10
 LEAST_IN_BIN = 20
 
 
-@dataclass(frozen=True)
-class Reliability:
-    """Mean probability against observed share in bins of equal count, and what it comes to."""
-
-    predicted: list[float]
-    observed: list[float]
-    low: list[float]
-    high: list[float]
-    rows: list[int]
-    gap: float  # the mean of |predicted - observed| over rows: the expected calibration error
-    brier: float
-
-
-@dataclass(frozen=True)
-class BeforeAndAfter:
-    """Two reliabilities of the same rows, none of which the model or the map had seen."""
-
-    about: str  # the class, or "the likeliest class" of several
-    rows: int
-    before: Reliability
-    after: Reliability
-
-
 def before_and_after(
     codes: np.ndarray, before: np.ndarray, after: np.ndarray, *, classes: list, positive: int | None
 ) -> BeforeAndAfter:
-    """Reliability of held-out probabilities without and with the calibration map.
+    """Reliability of held-out probabilities without and with calibration maps that were fitted to other rows.
 
     With two classes it is about the positive one, with more about the likeliest: how often it is right.
 

@@ -3,47 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
+from learnt.study.facts._sections import Reason, ShownRow
 from learnt.study.table._columns import as_text, unreadable
 
 WORST, TYPICAL = 5, 5
 MOST_CELLS = 8
 MOST_REASONS = 5
 LONGEST = 60  # characters of a cell
-
-
-@dataclass(frozen=True)
-class Reason:
-    """How much a column moved the prediction of a row away from the mean."""
-
-    column: str
-    cell: str
-    contribution: float
-
-
-@dataclass(frozen=True)
-class ShownRow:
-    """A row with its place in the file (from 0), what was true, what was predicted, and why."""
-
-    row: int
-    truth: str | float
-    predicted: str | float
-    probability: float | None  # that was given to the class that was true
-    loss: float
-    cells: dict[str, str]
-    reasons: tuple[Reason, ...]
-
-
-@dataclass(frozen=True)
-class ShownRows:
-    """The worst rows, the worst first, and typical ones."""
-
-    worst: tuple[ShownRow, ...]
-    typical: tuple[ShownRow, ...]
 
 
 def worst_and_typical(losses: np.ndarray, worst: int = WORST, typical: int = TYPICAL) -> tuple[np.ndarray, np.ndarray]:

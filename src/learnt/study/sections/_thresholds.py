@@ -2,49 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from learnt.study.facts._sections import AtThreshold, PrecisionRecall, Thresholds
 from learnt.study.race._metric import counts_by_threshold
 
 MOST_THRESHOLDS = 101
 MOST_POINTS = 200
-
-
-@dataclass(frozen=True)
-class AtThreshold:
-    """Rows called and not called from a probability on, and what follows; None where a share is of no rows."""
-
-    threshold: float
-    tp: int
-    fp: int
-    fn: int
-    tn: int
-    precision: float | None
-    recall: float
-    f1: float
-    accuracy: float
-    cost: float  # of all rows together
-
-
-@dataclass(frozen=True)
-class Thresholds:
-    """What each threshold would have meant for these rows, `used` among them."""
-
-    positive: str
-    rows: int
-    positives: int
-    used: float
-    costs: tuple[float, float]  # of a false alarm and of a missed positive
-    average_precision: float
-    curve: dict[str, list[float]]  # precision and recall along the precision–recall curve
-    table: tuple[AtThreshold, ...]
-
-    @property
-    def now(self) -> AtThreshold:
-        """The row of the threshold in use."""
-        return min(self.table, key=lambda row: abs(row.threshold - self.used))
 
 
 def thresholds(
@@ -56,7 +20,7 @@ def thresholds(
     costs: tuple[float, float] = (1.0, 1.0),
     most: int = MOST_THRESHOLDS,
 ) -> Thresholds | None:
-    """The precision–recall curve and a table of thresholds; None where all rows are of one class.
+    """What each threshold would mean for these rows; None where all rows are of one class.
 
     Parameters
     ----------
@@ -76,7 +40,7 @@ def thresholds(
     Returns
     -------
     Thresholds
-        Counts, precision, recall, F1, accuracy and cost at each threshold, and the curve.
+        Counts, precision, recall, F1, accuracy and cost at each threshold.
 
     Examples
     --------
@@ -87,21 +51,31 @@ def thresholds(
     y, score = np.asarray(y, dtype=bool), np.asarray(score, dtype=np.float64)
     if y.all() or not y.any():
         return None
+    table = [_at(y, score, t, costs) for t in _places(score, used, most)]
+    return Thresholds(positive, len(y), int(y.sum()), used, costs, tuple(table))
+
+
+def precision_recall(y: np.ndarray, score: np.ndarray, positive: str) -> PrecisionRecall | None:
+    """The precision–recall curve and the area under it; None where all rows are of one class.
+
+    >>> precision_recall(np.array([False, True, True]), np.array([0.1, 0.6, 0.9]), "yes").area
+    1.0
+    """
+    y, score = np.asarray(y, dtype=bool), np.asarray(score, dtype=np.float64)
+    if y.all() or not y.any():
+        return None
     _, tp, fp, *_ = counts_by_threshold(y, score)
-    tp, fp = tp[::-1], fp[::-1]  # from the strictest threshold on
-    called = tp + fp
+    tp, called = tp[::-1], (tp + fp)[::-1]  # from the strictest threshold on
     some = called > 0
     precision, recall = tp[some] / called[some], tp[some] / y.sum()
     area = float(np.sum(np.diff(recall, prepend=0.0) * precision))
     keep = np.unique(np.linspace(0, len(recall) - 1, MOST_POINTS).round().astype(int))
-    table = [_at(y, score, t, costs) for t in _places(score, used, most)]
-    curve = {"recall": recall[keep].tolist(), "precision": precision[keep].tolist()}
-    return Thresholds(positive, len(y), int(y.sum()), used, costs, area, curve, tuple(table))
+    return PrecisionRecall(positive, len(y), int(y.sum()), recall[keep].tolist(), precision[keep].tolist(), area)
 
 
 def _places(score: np.ndarray, used: float, most: int) -> list[float]:
     """Thresholds: 0, 1, the one in use, evenly spaced ones, and quantiles of the scores, rounded."""
-    half = max((most - 2) // 2, 2)
+    half = most // 2 + 1
     even = np.linspace(0, 1, half)
     among = np.quantile(score, np.linspace(0, 1, most - half + 1)[1:-1])
     rounded = [float(f"{v:.3g}") for v in np.concatenate([even, among])]

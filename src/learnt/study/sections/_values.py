@@ -12,6 +12,7 @@ from learnt.preprocessing import TableEncoder
 from learnt.study.table._columns import as_text, moments, unreadable
 
 FEW = 12  # different values that are shown one by one
+LONG = 20.0  # days, of which times of day are not written
 MICROSECONDS_A_DAY = 86_400e6
 MISSING, OTHERS = "(missing)", "(others)"
 
@@ -24,7 +25,7 @@ class Values:
     numbers: np.ndarray | None = None
     codes: np.ndarray | None = None
     labels: tuple[str, ...] = ()
-    days: bool = False  # numbers are days since 1970
+    unit: str = ""  # of days since 1970: "D" or "m", how finely they are written
 
     @property
     def missing(self) -> np.ndarray:
@@ -35,12 +36,10 @@ class Values:
 
     def said(self, value: float) -> str:
         """A number as people read it; days as a date."""
-        if not self.days:
+        if not self.unit:
             return number(value)
         moment = np.datetime64(round(value * MICROSECONDS_A_DAY), "us")
-        return (
-            str(moment.astype("M8[D]")) if value == np.floor(value) else str(moment.astype("M8[m]")).replace("T", " ")
-        )
+        return str(moment.astype(f"M8[{self.unit}]")).replace("T", " ")
 
 
 @dataclass(frozen=True)
@@ -66,15 +65,30 @@ def read_values(table: pl.DataFrame, name: str, kind: str | None = None) -> Valu
     if dtype.is_numeric() and kind not in ("category", "boolean"):
         return Values(name, series.cast(pl.Float64).to_numpy())
     if dtype in (pl.Date, pl.Datetime) or (dtype == pl.String and kind == "date"):
-        found = moments(table, name)
-        if found is not None:
-            return Values(name, found if dtype == pl.String else found / MICROSECONDS_A_DAY, days=True)
+        days = _written_days(table, name) if dtype == pl.String else moments(table, name)
+        if days is not None:
+            days = days if dtype == pl.String else days / MICROSECONDS_A_DAY
+            return Values(name, days, unit=_unit(days))
     if dtype == pl.Duration:
-        found = moments(table, name)
-        return Values(name, found)
+        return Values(name, moments(table, name))
     if dtype == pl.String and kind == "number":
         return Values(name, _written_numbers(table, name))
     return _labels(series)
+
+
+def _unit(days: np.ndarray) -> str:
+    """Days for whole ones and for a long time, else minutes."""
+    there = days[np.isfinite(days)]
+    return "D" if not len(there) or np.ptp(there) > LONG or (there == np.floor(there)).all() else "m"
+
+
+def _written_days(table: pl.DataFrame, name: str) -> np.ndarray | None:
+    """Days since 1970 of dates that are written as text; None where they are not."""
+    found = moments(table, name)
+    if found is None:
+        return None
+    first = TableEncoder().fit(table.select(name)).columns_[0]["coding"]["origin"]  # the encoder counts from there
+    return found + first
 
 
 def _written_numbers(table: pl.DataFrame, name: str) -> np.ndarray:

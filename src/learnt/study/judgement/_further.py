@@ -1,0 +1,248 @@
+"""The further sections of the report, once the model is judged: each in the time that is left, or left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from learnt.diagnosis import row_losses
+from learnt.engine import progress
+from learnt.explanation import contributions
+from learnt.study._session import Session
+from learnt.study.facts import Facts
+from learnt.study.facts._sections import Sections, ShownRow, ShownRows
+from learnt.study.judgement._judge import decide, predict
+from learnt.study.sections._drift import drift
+from learnt.study.sections._effects import effects
+from learnt.study.sections._groups import errors_by_group
+from learnt.study.sections._profiles import profile_columns
+from learnt.study.sections._rows import shown_rows, worst_and_typical
+from learnt.study.sections._thresholds import precision_recall, thresholds
+from learnt.study.table._problem import Problem
+from learnt.study.table._seal import Sealed
+
+MOST_CELLS = 2_000_000  # of the rows whose columns are profiled
+BACKGROUND = 50  # rows that stand for unknown cells
+ROUNDS = 60  # predictions of the background that the reasons of sampled models take, about
+MOST_PREDICTED = 50  # classes whose probabilities are written down
+
+
+class Predicted(NamedTuple):
+    """Rows of the table, and what a model that had not seen them predicted."""
+
+    rows: np.ndarray
+    output: np.ndarray
+
+
+def written_output(tested: pl.DataFrame, classes: list | None) -> np.ndarray | None:
+    """The model's output from predictions as they were written; None where not all of it was."""
+    if classes is None:
+        return tested["prediction"].to_numpy()
+    if len(classes) > MOST_PREDICTED:
+        return None
+    return tested.select([f"p({c})" for c in classes]).to_numpy()
+
+
+def further_sections(
+    known: Sections,
+    facts: Facts,
+    problem: Problem,
+    sealed: Sealed,
+    session: Session,
+    model: Any,
+    out_of_fold: Predicted | None,
+    tested: np.ndarray | None,
+) -> Sections:
+    """The sections that need the finished study, added to those that are known; what takes least comes first.
+
+    `out_of_fold` are predictions of development rows, `tested` the output for the test rows where they were opened.
+    """
+    found = known
+    judged = out_of_fold if tested is None else Predicted(sealed.test, tested)
+    maker = _Maker(facts, problem, sealed, session, model)
+    steps: list[Callable[[Sections], Sections]] = []
+    if out_of_fold is not None:
+        steps.append(lambda s: maker.thresholds(s, out_of_fold))
+    if tested is not None:
+        steps += [lambda s: maker.precision_recall(s, tested), maker.drift]
+    steps.append(maker.columns)
+    if judged is not None:
+        steps += [lambda s: maker.groups(s, judged), lambda s: maker.rows(s, judged)]
+    steps.append(maker.effects)
+    with progress.task("sections of the report", total=len(steps)) as bar:
+        for step in steps:
+            if session.budget.left() <= session.budget.report:
+                break
+            found = step(found)
+            bar.advance()
+    return found
+
+
+class _Maker:
+    """One method a section."""
+
+    def __init__(self, facts: Facts, problem: Problem, sealed: Sealed, session: Session, model: Any) -> None:
+        self.facts, self.problem, self.sealed, self.session, self.model = facts, problem, sealed, session, model
+        self.kinds = {c["name"]: c["kind"] for c in problem.columns}
+        pixels = set() if problem.grid is None else set(problem.grid.names)
+        self.names = [name for name in problem.features if name not in pixels]
+
+    def leading(self, found: Sections) -> list[str]:
+        """The columns, the most important first: by what the model loses without them, or by what each explains."""
+        if self.facts.importances:
+            order = [f.column for f in self.facts.importances]
+        else:
+            order = [c.name for c in sorted(found.columns, key=lambda c: -c.explains)]
+        known = set(self.names)
+        first = [name for name in order if name in known]
+        return first + [name for name in self.names if name not in set(first)]
+
+    def thresholds(self, found: Sections, held: Predicted) -> Sections:
+        problem, facts = self.problem, self.facts
+        if problem.positive is None or problem.classes is None or facts.threshold is None or facts.decision is None:
+            return found
+        positive = problem.classes[problem.positive]
+        cost = self.session.settings.cost or (1.0, 1.0)
+        table = thresholds(
+            problem.y[held.rows] == positive,
+            held.output[:, problem.positive],
+            positive=str(positive),
+            used=facts.decision.threshold,
+            costs=(float(cost[0]), float(cost[1])),
+        )
+        return replace(found, thresholds=table)
+
+    def precision_recall(self, found: Sections, tested: np.ndarray) -> Sections:
+        problem = self.problem
+        if problem.positive is None or problem.classes is None:
+            return found
+        positive = problem.classes[problem.positive]
+        y = problem.y[self.sealed.test] == positive
+        return replace(found, precision_recall=precision_recall(y, tested[:, problem.positive], str(positive)))
+
+    def drift(self, found: Sections) -> Sections:
+        problem, sealed = self.problem, self.sealed
+        names = [name for name in self.leading(found) if name != problem.time]
+        if not names:
+            return found
+        parts = [problem.table.select(names)[rows] for rows in (sealed.development, sealed.test)]
+        independent = None
+        if problem.groups is not None:
+            first, second = (len(np.unique(problem.groups[rows])) for rows in (sealed.development, sealed.test))
+            independent = (float(first), float(second))
+        return replace(found, drift=drift(*parts, kinds=self.kinds, independent=independent))
+
+    def columns(self, found: Sections) -> Sections:
+        problem, rows = self.problem, self.sealed.development
+        if not self.names or found.columns:
+            return found
+        most = max(MOST_CELLS // len(self.names), 1000)
+        if len(rows) > most:
+            rows = rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
+        profiles = profile_columns(
+            problem.table.select(self.names)[rows],
+            problem.y[rows],
+            classes=problem.classes,
+            positive=problem.positive,
+            kinds=self.kinds,
+            columns=self.leading(found),
+        )
+        return replace(found, columns=profiles)
+
+    def groups(self, found: Sections, judged: Predicted) -> Sections:
+        problem = self.problem
+        if not self.names:
+            return found
+        y = problem.y[judged.rows]
+        errors = self.decided(judged) != y if problem.classify else np.abs(y - judged.output)
+        clusters = None if problem.groups is None else problem.groups[judged.rows]
+        table = problem.table.select(self.names)[judged.rows]
+        by_group = errors_by_group(
+            table,
+            errors,
+            classify=problem.classify,
+            columns=self.leading(found),
+            kinds=self.kinds,
+            clusters=clusters,
+        )
+        return replace(found, groups=by_group)
+
+    def rows(self, found: Sections, judged: Predicted) -> Sections:
+        problem = self.problem
+        if not self.names:
+            return found
+        y = problem.y[judged.rows]
+        names = None if problem.classes is None else np.array(problem.classes)
+        losses = row_losses(y, judged.output, names)
+        table = problem.table.select(self.names)[judged.rows]
+
+        worst, typical = worst_and_typical(losses)
+        seen = judged.rows is self.sealed.test  # rows whose predictions are the model's own
+        reasons, link = self.reasons(judged.rows[np.append(worst, typical)]) if seen else (None, "")
+
+        def shown(picked: np.ndarray, own: slice) -> tuple[ShownRow, ...]:
+            return shown_rows(
+                table,
+                picked,
+                places=problem.rows[judged.rows],
+                y=y,
+                output=judged.output,
+                losses=losses,
+                decided=self.decided(judged),
+                classes=problem.classes,
+                columns=self.leading(found),
+                contributions=None if reasons is None else reasons[own],
+            )
+
+        parts = shown(worst, slice(len(worst))), shown(typical, slice(len(worst), None))
+        return replace(found, rows=ShownRows(*parts, link=link))
+
+    def reasons(self, rows: np.ndarray) -> tuple[np.ndarray | None, str]:
+        """What each column adds to the predictions of some rows, and on which scale; None where there is no time.
+
+        Of two classes it is about the positive one, of several about the likeliest.
+        """
+        problem, budget = self.problem, self.session.budget
+        X, development = problem.X, self.sealed.development
+        background = X[development[np.linspace(0, len(development) - 1, BACKGROUND).astype(np.int64)]]
+        started = budget.clock()
+        predict(self.model, background, problem.classes)
+        if budget.clock() + ROUNDS * (budget.clock() - started) > budget.end - budget.report:
+            return None, ""
+        found = contributions(self.model, X[rows], background)
+        values = found.values
+        if values.ndim == 3:
+            values = values[np.arange(len(rows)), :, found.prediction.argmax(axis=1)]
+        elif problem.positive == 0:
+            values = -values
+        places = [found.columns.index(name) for name in self.names]
+        return values[:, places], found.link
+
+    def effects(self, found: Sections) -> Sections:
+        problem, budget = self.problem, self.session.budget
+        if self.model is None or self.facts.beats_constant is False or not self.names or found.effects:
+            return found
+        curves = effects(
+            lambda X: predict(self.model, X, problem.classes),
+            problem.X[self.sealed.development],
+            self.leading(found),
+            classes=problem.classes,
+            positive=problem.positive,
+            kinds=self.kinds,
+            seed=self.session.settings.seed,
+            deadline=budget.end - budget.report,
+            clock=budget.clock,
+        )
+        return replace(found, effects=curves)
+
+    def decided(self, judged: Predicted) -> np.ndarray:
+        """Classes or amounts, as the model predicts them."""
+        problem, decision = self.problem, self.facts.decision
+        if problem.classes is None:
+            return judged.output
+        threshold = 0.5 if decision is None else decision.threshold
+        return np.array(problem.classes)[decide(judged.output, problem.classes, problem.positive, threshold)]
