@@ -57,6 +57,25 @@ def test_figures_of_the_sections_are_those_of_the_test_set(facts):
         assert errors == pytest.approx(facts.test.rows * facts.test.error_at_threshold)
 
 
+@pytest.mark.parametrize("which", ["facts", "of_amounts"])
+def test_reasons_add_up_to_the_predictions(which, request):
+    """What is left of a prediction without them is the same in every row: the baseline. The tables have few columns."""
+    found = request.getfixturevalue(which)
+    shown = (*found.sections.rows.worst, *found.sections.rows.typical)
+    left = []
+    for row in shown:
+        assert row.reasons
+        sizes = [abs(r.contribution) for r in row.reasons]
+        assert sizes == sorted(sizes, reverse=True)
+        assert all(row.cells[r.column] == r.cell for r in row.reasons)
+        value = row.predicted
+        if found.classify:
+            p = row.probability if row.truth == found.positive else 1 - row.probability
+            value = p if found.sections.rows.link == "probability" else np.log(p / (1 - p))
+        left.append(value - sum(r.contribution for r in row.reasons))
+    assert np.ptp(left) < 1e-6 * max(1.0, np.abs(left).max())
+
+
 def test_sealed_rows_take_no_part(sealed):
     found = Facts.of_folder(sealed)
     assert found.test is None
@@ -71,7 +90,7 @@ def test_sealed_rows_take_no_part(sealed):
 
 
 def test_the_slider_answers_to_keys(facts, classified, open_page):
-    page = open_page(classified[0].report, 390, "light")
+    page = open_page(classified[0].report.path, 390, "light")
     page.locator("#threshold summary").first.click()
     table = {row.threshold: row for row in facts.sections.thresholds.table}
     places = sorted(table)
@@ -106,7 +125,7 @@ def test_without_script_the_table_says_it(facts, tmp_path, open_page):
 
 
 def test_wide_tables_say_that_there_is_more(classified, open_page):
-    page = open_page(classified[0].report, 390, "light")
+    page = open_page(classified[0].report.path, 390, "light")
     wide = page.locator("#race .scroll")
     assert "wider" in wide.get_attribute("class")
     assert wide.get_attribute("tabindex") == "0"
@@ -117,7 +136,7 @@ def test_wide_tables_say_that_there_is_more(classified, open_page):
 
 
 def test_a_dark_page_is_printed_on_white(classified, open_page):
-    page = open_page(classified[0].report, 1280, "dark")
+    page = open_page(classified[0].report.path, 1280, "dark")
     page.emulate_media(media="print", color_scheme="dark")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator("details:not([open])").count() == 0
@@ -127,7 +146,7 @@ def test_a_dark_page_is_printed_on_white(classified, open_page):
 
 
 def test_charts_are_named_for_screen_readers(classified, open_page):
-    page = open_page(classified[0].report, 1280, "light")
+    page = open_page(classified[0].report.path, 1280, "light")
     charts = page.locator("svg").all()
     assert len(charts) > 15
     assert all(c.get_attribute("role") == "img" and len(c.get_attribute("aria-label")) > 10 for c in charts)

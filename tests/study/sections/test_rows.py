@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from learnt.study.sections._finishers import finishers
-from learnt.study.sections._rows import shown_rows, worst_and_typical
+from learnt.study.sections._rows import shown_rows, with_reasons, worst_and_typical
 
 
 def test_rows_are_shown_as_they_are_in_the_file():
@@ -22,9 +22,8 @@ def test_rows_are_shown_as_they_are_in_the_file():
     contributions = np.zeros((5, 3))
     contributions[:, 0], contributions[:, 1] = -0.5, 0.25
     facts = {"places": 100 + np.arange(n), "y": y, "output": output, "losses": losses, "decided": decided}
-    found = shown_rows(
-        table, worst, **facts, classes=["no", "yes"], columns=["b", "a", "c"], contributions=contributions
-    )
+    found = shown_rows(table, worst, **facts, classes=["no", "yes"], columns=["b", "a", "c"])
+    found = with_reasons(found, table[worst], contributions)
     assert [row.row for row in found] == (100 + worst).tolist()
     first, k = found[0], worst[0]
     assert first.truth == y[k]

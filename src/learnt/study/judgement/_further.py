@@ -11,7 +11,7 @@ import polars as pl
 
 from learnt.diagnosis import row_losses
 from learnt.engine import progress
-from learnt.explanation import contributions
+from learnt.explanation import Reasons, contributions
 from learnt.study._session import Session
 from learnt.study.facts import Facts
 from learnt.study.facts._sections import Sections, ShownRow, ShownRows
@@ -20,14 +20,14 @@ from learnt.study.sections._drift import drift
 from learnt.study.sections._effects import effects
 from learnt.study.sections._groups import errors_by_group
 from learnt.study.sections._profiles import profile_columns
-from learnt.study.sections._rows import shown_rows, worst_and_typical
+from learnt.study.sections._rows import shown_rows, with_reasons, worst_and_typical
 from learnt.study.sections._thresholds import precision_recall, thresholds
 from learnt.study.table._problem import Problem
 from learnt.study.table._seal import Sealed
 
 MOST_CELLS = 2_000_000  # of the rows whose columns are profiled
 BACKGROUND = 50  # rows that stand for unknown cells
-ROUNDS = 60  # predictions of the background that the reasons of sampled models take, about
+TRIED, LEAST_PAIRS, MOST_PAIRS = 2, 20, 200  # pairs of orders for sampled reasons: to time one row, and for all
 MOST_PREDICTED = 50  # classes whose probabilities are written down
 
 
@@ -73,6 +73,8 @@ def further_sections(
     if judged is not None:
         steps += [lambda s: maker.groups(s, judged), lambda s: maker.rows(s, judged)]
     steps.append(maker.effects)
+    if tested is not None:
+        steps.append(maker.reasons)  # of the model's own predictions
     with progress.task("sections of the report", total=len(steps)) as bar:
         for step in steps:
             if session.budget.left() <= session.budget.report:
@@ -180,11 +182,7 @@ class _Maker:
         losses = row_losses(y, judged.output, names)
         table = problem.table.select(self.names)[judged.rows]
 
-        worst, typical = worst_and_typical(losses)
-        seen = judged.rows is self.sealed.test  # rows whose predictions are the model's own
-        reasons, link = self.reasons(judged.rows[np.append(worst, typical)]) if seen else (None, "")
-
-        def shown(picked: np.ndarray, own: slice) -> tuple[ShownRow, ...]:
+        def shown(picked: np.ndarray) -> tuple[ShownRow, ...]:
             return shown_rows(
                 table,
                 picked,
@@ -195,32 +193,49 @@ class _Maker:
                 decided=self.decided(judged),
                 classes=problem.classes,
                 columns=self.leading(found),
-                contributions=None if reasons is None else reasons[own],
             )
 
-        parts = shown(worst, slice(len(worst))), shown(typical, slice(len(worst), None))
-        return replace(found, rows=ShownRows(*parts, link=link))
+        worst, typical = worst_and_typical(losses)
+        return replace(found, rows=ShownRows(shown(worst), shown(typical)))
 
-    def reasons(self, rows: np.ndarray) -> tuple[np.ndarray | None, str]:
-        """What each column adds to the predictions of some rows, and on which scale; None where there is no time.
+    def reasons(self, found: Sections) -> Sections:
+        """What each column adds to the predictions of the rows that are shown.
 
         Of two classes it is about the positive one, of several about the likeliest.
         """
-        problem, budget = self.problem, self.session.budget
-        X, development = problem.X, self.sealed.development
-        background = X[development[np.linspace(0, len(development) - 1, BACKGROUND).astype(np.int64)]]
-        started = budget.clock()
-        predict(self.model, background, problem.classes)
-        if budget.clock() + ROUNDS * (budget.clock() - started) > budget.end - budget.report:
-            return None, ""
-        found = contributions(self.model, X[rows], background)
-        values = found.values
+        problem, shown = self.problem, found.rows
+        if shown is None:
+            return found
+        both = (*shown.worst, *shown.typical)
+        rows = problem.X[np.searchsorted(problem.rows, [row.row for row in both])]
+        added = self.contributions(rows)
+        if added is None:
+            return found
+        values = added.values
         if values.ndim == 3:
-            values = values[np.arange(len(rows)), :, found.prediction.argmax(axis=1)]
+            values = values[np.arange(len(rows)), :, added.prediction.argmax(axis=1)]
         elif problem.positive == 0:
             values = -values
-        places = [found.columns.index(name) for name in self.names]
-        return values[:, places], found.link
+        told = with_reasons(both, rows.select(added.columns), values)
+        count = len(shown.worst)
+        return replace(found, rows=ShownRows(told[:count], told[count:], added.link))
+
+    def contributions(self, rows: pl.DataFrame) -> Reasons | None:
+        """The reasons of a few rows; None where there is no time. One row is timed first."""
+        problem, budget = self.problem, self.session.budget
+        development = self.sealed.development
+        background = problem.X[development[np.linspace(0, len(development) - 1, BACKGROUND).astype(np.int64)]]
+        started = budget.clock()
+        trial = contributions(self.model, rows[:1], background, n_pairs=TRIED)
+        took = max(budget.clock() - started, 1e-9) * len(rows)
+        times = (budget.end - budget.report - budget.clock()) / took
+        if trial.how != "sampled":
+            return contributions(self.model, rows, background) if times >= 1 else None
+        pairs = int(min(times * TRIED, MOST_PAIRS))
+        if pairs < LEAST_PAIRS:
+            return None
+        seed = self.session.settings.seed
+        return contributions(self.model, rows, background, n_pairs=pairs, random_state=seed)
 
     def effects(self, found: Sections) -> Sections:
         problem, budget = self.problem, self.session.budget

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -40,7 +41,6 @@ def shown_rows(
     decided: np.ndarray,
     classes: list | None = None,
     columns: Sequence[str] | None = None,
-    contributions: np.ndarray | None = None,
 ) -> tuple[ShownRow, ...]:
     """Some rows as people look at them.
 
@@ -57,8 +57,6 @@ def shown_rows(
         None for amounts.
     columns : names, optional
         The columns to show, the most important first; at most eight are.
-    contributions : array of shape (len(picked), n_columns of table), optional
-        How much each column moved the prediction of each picked row.
 
     Returns
     -------
@@ -69,24 +67,42 @@ def shown_rows(
     shown = {name: _cells(table[name], picked) for name in names}
     found = []
     for k, row in enumerate(picked):
-        reasons: tuple[Reason, ...] = ()
-        if contributions is not None:
-            order = np.argsort(-np.abs(contributions[k]), kind="stable")[:MOST_REASONS]
-            reasons = tuple(
-                Reason(
-                    table.columns[j], _cells(table[table.columns[j]], picked[k : k + 1])[0], float(contributions[k, j])
-                )
-                for j in order
-                if contributions[k, j] != 0
-            )
         if classes is None:
             truth, said, probability = float(y[row]), float(decided[row]), None
         else:
             truth, said = str(y[row]), str(decided[row])
             probability = float(output[row, classes.index(y[row].item() if hasattr(y[row], "item") else y[row])])
         cells = {name: shown[name][k] for name in names[:MOST_CELLS]}
-        found.append(ShownRow(int(places[row]), truth, said, probability, float(losses[row]), cells, reasons))
+        found.append(ShownRow(int(places[row]), truth, said, probability, float(losses[row]), cells, ()))
     return tuple(found)
+
+
+def with_reasons(rows: tuple[ShownRow, ...], table: pl.DataFrame, contributions: np.ndarray) -> tuple[ShownRow, ...]:
+    """The rows with what moved their predictions most.
+
+    Parameters
+    ----------
+    rows : tuple of ShownRow
+    table : DataFrame
+        Their raw cells, a line for each.
+    contributions : array of shape (len(rows), n_columns of table)
+        How much each column moved the prediction of each row.
+
+    Returns
+    -------
+    tuple of ShownRow
+    """
+    cells = {name: _cells(table[name], np.arange(len(table))) for name in table.columns}
+    told = []
+    for k, row in enumerate(rows):
+        order = np.argsort(-np.abs(contributions[k]), kind="stable")[:MOST_REASONS]
+        reasons = [
+            Reason(table.columns[j], cells[table.columns[j]][k], float(contributions[k, j]))
+            for j in order
+            if contributions[k, j] != 0
+        ]
+        told.append(replace(row, reasons=tuple(reasons)))
+    return tuple(told)
 
 
 def _cells(series: pl.Series, rows: np.ndarray) -> list[str]:
