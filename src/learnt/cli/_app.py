@@ -67,6 +67,7 @@ def _study_options(parser: Parser) -> None:
     add_switch(parser, "--fresh", text="Do not resume; start again.")
     add_switch(parser, "--overwrite", text="Replace another study in the folder.")
     add_switch(parser, "--require-better", text="Exit with 3 where no model beats a constant.")
+    add("--format", metavar="KIND", default="html", help="html, or md: the report as Markdown too (default: html).")
     add("--threads", type=whole(), help="Threads to use.")
     add_switch(parser, "-q", "--quiet", text="Print only the path of the report.")
 
@@ -101,7 +102,7 @@ def _study(asked: Namespace) -> int:
     from learnt.study import head_start, parse_budget
 
     options = {name: getattr(asked, name) for name in _HANDED_ON}
-    shown = {"quiet": asked.quiet, "require_better": asked.require_better}
+    shown = {"quiet": asked.quiet, "require_better": asked.require_better, "form": asked.format}
     with head_start(asked.threads, parse_budget(asked.budget)):  # processes that fit models load while this one does
         from learnt.engine.late_import import collecting_later, import_late_in_our_processes
 

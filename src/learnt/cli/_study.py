@@ -34,6 +34,7 @@ def run_study(
     quiet: bool,
     require_better: bool,
     options: dict[str, Any],
+    form: str = "html",
 ) -> int:
     """Run a study, tell what happens on standard error, and end with the path of the report on standard output."""
     stderr = Console(stderr=True, highlight=False)
@@ -48,6 +49,8 @@ def run_study(
         if not quiet:
             stderr.print(f"[dim]·[/dim] {escape(text)}", soft_wrap=True)
 
+    if form not in ("html", "md"):
+        raise StudyError(f"--format is html or md, not {form}; for PDF print report.html from a browser.")
     options = {k: tuple(v or ()) if k in ("keep", "drop") else v for k, v in options.items()}
     seconds, costs = parse_budget(budget), parse_cost(cost)
     if require_better and options.get("keep_sealed"):
@@ -61,7 +64,7 @@ def run_study(
     found = open_study(out)
     if not quiet:
         _print_summary(found)
-    print(found.report)
+    print(found.report.save(found.folder / "report.md") if form == "md" else found.report)
     return NOTHING_BEAT_THE_CONSTANT if require_better and not found.beats_constant else 0
 
 

@@ -21,8 +21,9 @@ from learnt.study.facts import Facts, Sections
 from learnt.study.judgement._curve import reconciled
 from learnt.study.judgement._further import further_sections, written_output
 from learnt.study.judgement._opening import importances, open_test_set
-from learnt.study.judgement._output import write_facts
+from learnt.study.judgement._output import write_facts, write_text
 from learnt.study.race._budget import Budget
+from learnt.study.report._markdown import markdown
 from learnt.study.report._report import write_report
 from learnt.study.report._words import summarise
 from learnt.study.table._problem import pose
@@ -100,6 +101,8 @@ def _opened(folder: Path, facts: Facts, table: Any, say: Say) -> Facts:
     facts = replace(facts, summary=summarise(facts), run=replace(facts.run, seconds=clock, evaluated=evaluated))
     _add_predictions(folder / "predictions.parquet", tested)
     write_report(folder / "report.html", facts, points)
+    if (folder / "report.md").exists():  # it was asked for
+        write_text(folder / "report.md", markdown(facts))
     write_facts(folder, facts)  # last: a process killed before this repeats the same opening
     return facts
 

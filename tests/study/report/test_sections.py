@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from learnt.cli._run import run
+from learnt.study import StudyError
 from learnt.study.facts import Facts, Sections
 from learnt.study.report._card import model_card
 from learnt.study.report._markdown import markdown
@@ -173,6 +175,15 @@ def test_tables_of_the_markdown_are_whole_and_data_is_not_markup(which, request)
     assert not re.findall(r"(?<!\\)<", text)
     for title in ("The race", "On the test set", "How predictions change", "Errors by group", "The data", "Model card"):
         assert f"\n## {title}\n" in text
+
+
+def test_a_report_is_saved_as_markdown(classified, tmp_path, capsys):
+    report = classified[0].report
+    assert report.save(tmp_path / "r.md").read_text(encoding="utf-8") == markdown(Facts.of_folder(report.path.parent))
+    with pytest.raises(StudyError, match=r"saved as \.html or \.md"):
+        report.save(tmp_path / "r.pdf")
+    assert run(["study", "t.csv", "--target", "y", "--format", "pdf"]) == 2
+    assert "--format is html or md, not pdf" in capsys.readouterr().err
 
 
 def test_every_figure_of_the_test_set_is_in_the_markdown(facts):

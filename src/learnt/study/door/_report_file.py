@@ -8,6 +8,9 @@ from html import escape
 from pathlib import Path
 
 from learnt.study._errors import StudyError
+from learnt.study.facts import Facts
+from learnt.study.judgement._output import write_text
+from learnt.study.report._markdown import markdown
 
 
 class ReportFile(os.PathLike[str]):
@@ -31,23 +34,28 @@ class ReportFile(os.PathLike[str]):
         return f"ReportFile({str(self.path)!r})"
 
     def save(self, path: str | Path) -> Path:
-        """Copy the report to a file; returns its path.
+        """Write the report to a file; returns its path.
 
         Parameters
         ----------
         path : path
-            A file ending in .html: one self-contained page, without network.
+            A file ending in .html: one self-contained page, without network. Or in .md: sentences and tables as
+            Markdown. For PDF print the page from a browser.
 
         Returns
         -------
         Path
         """
         path = Path(path)
-        if path.suffix.lower() not in (".html", ".htm"):
-            raise StudyError(f"A report is saved as .html; {path} ends otherwise.")
+        kind = path.suffix.lower()
+        if kind not in (".html", ".htm", ".md"):
+            raise StudyError(f"A report is saved as .html or .md; {path} ends otherwise.")
         if not path.parent.is_dir():
             raise StudyError(f"The folder {path.parent} does not exist; create it first.")
-        shutil.copyfile(self.path, path)
+        if kind == ".md":
+            write_text(path, markdown(Facts.of_folder(self.path.parent)))
+        elif path.resolve() != self.path.resolve():
+            shutil.copyfile(self.path, path)
         return path
 
     def _repr_html_(self) -> str:

@@ -72,9 +72,8 @@ def _training(facts: Facts) -> tuple[str, ...]:
 
 def _evaluation(facts: Facts) -> tuple[str, ...]:
     seal = facts.seal
-    use = "still sealed" if facts.test is None else "opened once"
-    if facts.test is not None and facts.test.use > 1:
-        use = f"opened for the {ordinal(facts.test.use)} time"
+    uses = 0 if facts.test is None else facts.test.use
+    use = "still sealed" if uses == 0 else "opened once" if uses == 1 else f"opened for the {ordinal(uses)} time"
     return (f"{seal.test_rows:,} test rows, {seal.how}; {use}.",)
 
 
