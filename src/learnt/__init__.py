@@ -94,6 +94,8 @@ _ROOMS = (
 )
 # A public function and the room it lives in.
 _FUNCTIONS = {
+    "StudyClassifier": "study",
+    "StudyRegressor": "study",
     "open_study": "study",
     "load": "persistence",
     "save": "persistence",
@@ -118,6 +120,8 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from learnt.engine.threads import set_threads as set_threads
     from learnt.persistence import load as load
     from learnt.persistence import save as save
+    from learnt.study import StudyClassifier as StudyClassifier
+    from learnt.study import StudyRegressor as StudyRegressor
     from learnt.study import open_study as open_study
     from learnt.study.door._callable import CallableModule
 

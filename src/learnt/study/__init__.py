@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from learnt.study._settings import parse_budget as parse_budget
     from learnt.study._settings import parse_cost as parse_cost
     from learnt.study._unseal import evaluate_study as evaluate_study
+    from learnt.study.door._estimators import StudyClassifier as StudyClassifier
+    from learnt.study.door._estimators import StudyRegressor as StudyRegressor
     from learnt.study.door._object import Study as Study
     from learnt.study.door._study import open_study as open_study
     from learnt.study.door._study import study as study
@@ -49,7 +51,9 @@ __all__ = [
     "ModelServer",
     "Settings",
     "Study",
+    "StudyClassifier",
     "StudyError",
+    "StudyRegressor",
     "evaluate_study",
     "evaluate_table",
     "example_path",
@@ -69,6 +73,8 @@ _FILES = {
     "ModelServer": "serving._http",
     "Settings": "_settings",
     "Study": "door._object",
+    "StudyClassifier": "door._estimators",
+    "StudyRegressor": "door._estimators",
     "StudyError": "_errors",
     "evaluate_study": "_unseal",
     "evaluate_table": "_evaluate",

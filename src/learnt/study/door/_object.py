@@ -17,6 +17,7 @@ import polars as pl
 
 from learnt.study._errors import StudyError
 from learnt.study.door._html import first_screen
+from learnt.study.door._judged_rows import JudgedRows
 from learnt.study.door._leaderboard import leaderboard, loss_column
 from learnt.study.door._report_file import ReportFile
 from learnt.study.door._sentences import in_python, python_sentences
@@ -25,7 +26,7 @@ from learnt.study.table._frames import Library, as_polars
 _FILES = ("report.html", "model.learnt", "judged.learnt", "study.json", "predictions.parquet", "train.py")
 
 
-class Study:
+class Study(JudgedRows):
     """A finished study. `learnt.study(table, target=…)` returns it, `learnt.open_study(folder)` opens it again.
 
     Rows may come as a pandas, Polars or pyarrow table, as a path or as an array in the order of the columns; what is
@@ -191,6 +192,28 @@ class Study:
         if "low" not in decided.columns:
             raise StudyError(f'"{self.target}" is predicted as a class; predict_proba says how sure the model is.')
         return library.frame(decided.select("low", "high"))
+
+    def explain(self, rows: Any) -> Any:
+        """Why the model predicts what it predicts: what each cell of a row adds to its prediction.
+
+        Parameters
+        ----------
+        rows : data frame, path of a table, or array
+            Rows with the columns the model was learnt from.
+
+        Returns
+        -------
+        learnt.explanation.Reasons
+            ``values`` (a column of the table each), ``baseline`` and ``prediction``, which they add up to;
+            ``words(k)`` says the main reasons of row k.
+        """
+        from learnt.explanation import contributions
+
+        with python_sentences():
+            X = self._saved.columns_of(self._rows_of(rows), say=_warn)
+            known = self._table is not None or self.facts["example"] is not None
+            background = self._studied.select(self.facts["data"]["features"]) if known else None
+            return contributions(self.model, X, background)
 
     def _decided(self, rows: Any, lenient: bool) -> tuple[Library, pl.DataFrame, np.ndarray]:
         """The library of the rows, decisions as in `predict_table`, and the output of the model."""

@@ -93,8 +93,10 @@ def _by_group(groups: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, 
 def _shuffled(problem: Problem, share: float, seed: int) -> tuple[np.ndarray, np.ndarray, str]:
     units, firsts = _units(problem)
     strata = problem.y[firsts] if problem.classify else None
-    if strata is not None and np.unique(strata, return_counts=True)[1].min() < 2:
-        strata = None
+    if strata is not None:
+        counts = np.unique(strata, return_counts=True)[1]
+        if counts.min() < 2 or share * len(firsts) < len(counts):  # too few different rows for one of each class
+            strata = None
     _, held = train_test_split(np.arange(len(firsts)), test_size=share, random_state=seed, stratify=strata)
     chosen = np.isin(units, held)
     how = f"{counted(int(chosen.sum()), 'row')} drawn at random"
