@@ -96,7 +96,9 @@ _ROOMS = (
 _FUNCTIONS = {
     "StudyClassifier": "study",
     "StudyRegressor": "study",
+    "compare": "study",
     "open_study": "study",
+    "profile": "study",
     "load": "persistence",
     "save": "persistence",
     "scan": "engine.rows",
@@ -122,7 +124,9 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from learnt.persistence import save as save
     from learnt.study import StudyClassifier as StudyClassifier
     from learnt.study import StudyRegressor as StudyRegressor
+    from learnt.study import compare as compare
     from learnt.study import open_study as open_study
+    from learnt.study import profile as profile
     from learnt.study.door._callable import CallableModule
 
     study: CallableModule  # a module that is called: learnt.study(frame, target="late")

@@ -1,8 +1,9 @@
-"""The command: ``learnt study | predict | evaluate | serve | inspect | warmup | bench | completion | info``.
+"""The command: ``learnt study | predict | evaluate | compare | profile | serve | inspect | warmup | bench | …``.
 
 _app       the commands and their options (_arguments reads them); nothing heavy is imported before one runs
-_study     study, predict        _evaluate   evaluate        _serve   serve        _inspect   inspect
-_warmup    warmup                _bench      bench           _info    info         _completion  completion
+_study     study, predict        _evaluate   evaluate        _compare   compare      _profile  profile
+_serve     serve                 _inspect    inspect         _warmup    warmup       _bench    bench
+_info      info                  _completion completion
 _run       runs them: every error becomes one sentence (_errors), exit code 2 (``--debug`` shows the traceback)
 """
 

@@ -173,6 +173,37 @@ def _evaluate(asked: Namespace) -> int:
     return run_evaluate(asked.model, asked.table, **options, **shown)
 
 
+def _profile_options(parser: Parser) -> None:
+    parser.add_argument("table", help="A table, as learnt study reads it.")
+    parser.add_argument("-t", "--target", metavar="COLUMN", help="The column to predict: how the others go with it.")
+    _header(parser)
+    add_switch(parser, "--json", text="Print everything as JSON.")
+
+
+def _profile(asked: Namespace) -> int:
+    from learnt.cli._profile import run_profile
+
+    return run_profile(asked.table, asked.target, header=asked.header, as_json=asked.json)
+
+
+def _compare_options(parser: Parser) -> None:
+    parser.add_argument("first", help="The folder of a study.")
+    parser.add_argument("second", help="The folder of another study of the same target.")
+    add_switch(parser, "--json", text="Print every figure as JSON.")
+
+
+_COMPARE = """\
+Every measure of the two models on the test rows that both judged, with the
+interval of its paired difference. The studies must have the same test rows:
+the same table and seed, whatever else differs."""
+
+
+def _compare(asked: Namespace) -> int:
+    from learnt.cli._compare import run_compare
+
+    return run_compare(asked.first, asked.second, as_json=asked.json)
+
+
 def _serve_options(parser: Parser) -> None:
     _model(parser)
     here = "Where to listen; 0.0.0.0 lets other machines in (default: 127.0.0.1)."
@@ -266,6 +297,12 @@ COMMANDS = {
         "[options] model [table]",
         _evaluate_options,
         _evaluate,
+    ),
+    "profile": Command(
+        "Look through a table: kinds, missing cells, leaks.", "", "[options] table", _profile_options, _profile
+    ),
+    "compare": Command(
+        "Compare two studies on the same test rows.", _COMPARE, "[options] first second", _compare_options, _compare
     ),
     "serve": Command(
         "Serve a saved model: a page with a form, JSON and CSV.", _SERVE, "[options] model", _serve_options, _serve

@@ -36,9 +36,13 @@ if TYPE_CHECKING:
     from learnt.study._settings import parse_budget as parse_budget
     from learnt.study._settings import parse_cost as parse_cost
     from learnt.study._unseal import evaluate_study as evaluate_study
+    from learnt.study.door._compare import Comparison as Comparison
+    from learnt.study.door._compare import compare as compare
     from learnt.study.door._estimators import StudyClassifier as StudyClassifier
     from learnt.study.door._estimators import StudyRegressor as StudyRegressor
     from learnt.study.door._object import Study as Study
+    from learnt.study.door._profile import TableProfile as TableProfile
+    from learnt.study.door._profile import profile as profile
     from learnt.study.door._study import open_study as open_study
     from learnt.study.door._study import study as study
     from learnt.study.race._process import head_start as head_start
@@ -48,12 +52,15 @@ if TYPE_CHECKING:
     from learnt.study.table._read import read_table as read_table
 
 __all__ = [
+    "Comparison",
     "ModelServer",
     "Settings",
     "Study",
     "StudyClassifier",
     "StudyError",
     "StudyRegressor",
+    "TableProfile",
+    "compare",
     "evaluate_study",
     "evaluate_table",
     "example_path",
@@ -64,12 +71,17 @@ __all__ = [
     "parse_budget",
     "parse_cost",
     "predict_table",
+    "profile",
     "read_table",
     "study",
 ]
 
 # Imported when first used: predicting should not wait for imports that only a race needs.
 _FILES = {
+    "TableProfile": "door._profile",
+    "profile": "door._profile",
+    "Comparison": "door._compare",
+    "compare": "door._compare",
     "ModelServer": "serving._http",
     "Settings": "_settings",
     "Study": "door._object",
