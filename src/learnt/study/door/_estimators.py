@@ -25,7 +25,9 @@ from learnt.study.door._sentences import python_sentences
 from learnt.study.door._study import study
 from learnt.study.table._frames import LIBRARIES, as_polars
 from learnt.study.table._labels import MISSING
-from learnt.study.table._problem import LEAST_PER_CLASS, LEAST_ROWS
+from learnt.study.table._problem import LEAST_PER_CLASS
+
+LEAST_DIFFERENT = 40  # rows, from which a fifth can judge and the others can be cut into five folds
 
 
 class _StudyEstimator(BaseEstimator):
@@ -53,8 +55,9 @@ class _StudyEstimator(BaseEstimator):
         frame = self._table(X, reset=True)
         check_consistent_length(frame, y)
         self.study_, self.model_ = None, None
-        if self._too_few(y):
-            said = f"{len(y)} rows are too few for a study (of {LEAST_ROWS}, {LEAST_PER_CLASS} a class, or more)"
+        different = frame.n_unique()
+        if different < LEAST_DIFFERENT or self._too_few(y):
+            said = f"{different} different rows of this target are too few for a study (of {LEAST_DIFFERENT} or more)"
             warnings.warn(f"{said}: a plain model was fitted without a race.", UserWarning, stacklevel=3)
             self.model_ = self._plain_model(frame, y)
             return
@@ -83,7 +86,8 @@ class _StudyEstimator(BaseEstimator):
         )
 
     def _too_few(self, y: np.ndarray) -> bool:
-        return len(y) < LEAST_ROWS
+        """Whether the target alone allows no study."""
+        raise NotImplementedError
 
     def _plain_model(self, frame: pl.DataFrame, y: np.ndarray) -> Any:
         from learnt.preprocessing import StandardScaler, TableEncoder
@@ -273,7 +277,7 @@ class StudyClassifier(ClassifierMixin, _StudyEstimator):
 
     def _too_few(self, y: np.ndarray) -> bool:
         counts = np.unique(y, return_counts=True)[1]
-        return super()._too_few(y) or int((counts >= LEAST_PER_CLASS).sum()) < 2
+        return int((counts >= LEAST_PER_CLASS).sum()) < 2
 
     def _plain(self) -> tuple[Any, Any]:
         from learnt.dummy import DummyClassifier
@@ -363,7 +367,7 @@ class StudyRegressor(RegressorMixin, _StudyEstimator):
             return saved.output(saved.columns_of(frame))
 
     def _too_few(self, y: np.ndarray) -> bool:
-        return super()._too_few(y) or bool(np.ptp(y) == 0)
+        return bool(np.ptp(y) == 0)
 
     def _plain(self) -> tuple[Any, Any]:
         from learnt.dummy import DummyRegressor
