@@ -263,7 +263,7 @@ def _classes(test: TestOfClasses, found: Judged, rows: str) -> str:
         assert test.cost_of_all is not None
         paid, least = test.cost, min(test.cost_of_none, test.cost_of_all)
         said += f". With your costs it says {found.positive} from {share(test.threshold)} on, which costs "
-        said += f"{number(paid.estimate)} a row ({interval_words(paid, number)}); without a model {number(least)}"
+        said += f"{number(paid.estimate)} per row ({interval_words(paid, number)}); without a model {number(least)}"
     elif by_threshold:
         assert found.threshold is not None
         said += f". It says {found.positive} from a probability of {share(test.threshold)} on, chosen on "
