@@ -26,7 +26,7 @@ def test_a_study_ends_with_the_path_of_its_report_and_its_model_predicts(sealed,
     assert run(["predict", "learnt-study-t/model.learnt", "new.parquet"]) == 0
     printed = list(csv.reader(capfd.readouterr().out.splitlines()))
     assert len(printed) == 21
-    assert printed[0] == ["prediction", f"p(no {EVIL})", "p(yes)"]
+    assert printed[0] == ["prediction", f"p(no {EVIL})", "p(yes)", "unlike"]
     assert run(["predict", "learnt-study-t", "new.parquet", "--out", "p.csv", "--join"]) == 0
     assert capfd.readouterr().out.strip() == "p.csv"
     with open("p.csv", encoding="utf-8", newline="") as file:
