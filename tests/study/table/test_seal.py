@@ -1,7 +1,9 @@
 """The seal: nothing of the test set is seen before, duplicates and groups stay together, every opening is counted."""
 
 import hashlib
+import json
 from datetime import timedelta
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -9,7 +11,7 @@ import pytest
 
 from learnt.study import StudyError
 from learnt.study.table._problem import pose
-from learnt.study.table._seal import record_opening, rows_hash, seal
+from learnt.study.table._seal import LARGEST_SET, MOST_COPIES, _units, record_opening, rows_hash, seal
 
 N = 300
 
@@ -48,6 +50,59 @@ def test_shuffled_rows_keep_duplicates_together_and_classes_in_proportion():
         assert not {rows[k] for k in inside} & {rows[k] for k in outside}
     assert abs(np.mean(p.y[sealed.test] == "yes") - np.mean(p.y == "yes")) < 0.15
     assert 0.1 < len(sealed.test) / N < 0.3
+
+
+def units_in_plain_words(rows, y):
+    """What `_units` promises, row by row."""
+    sets: dict = {}
+    for k, row in enumerate(rows):
+        sets.setdefault(row, []).append(k)
+    apart = {
+        row
+        for row, members in sets.items()
+        if len(members) > MOST_COPIES and (len({y[k] for k in members}) > 1 or len(members) > LARGEST_SET * len(rows))
+    }
+    units, seen = [], {}
+    for k, row in enumerate(rows):
+        units.append(seen.setdefault((row, k) if row in apart else row, len(seen)))
+    return units
+
+
+@pytest.mark.parametrize("levels", [2, 9, 60, 10**9])
+def test_sets_of_identical_rows_are_what_their_definition_says(levels):
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        rows = rng.integers(0, levels, 400)
+        y = (rows + (rng.random(400) < 0.02 * seed)) % 3
+        hashes = rows.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        units, firsts = _units(hashes, pl.Series(rows).is_duplicated().to_numpy(), y)
+        assert units.tolist() == units_in_plain_words(rows.tolist(), y.tolist())
+        assert firsts.tolist() == [units.tolist().index(k) for k in range(units.max() + 1)]
+
+
+def test_the_same_rows_are_sealed_as_by_every_version_since_the_first():
+    """A study that was begun with another version goes on with the same test set."""
+    known = json.loads((Path(__file__).parent / "sealed.json").read_text())
+    for name, want in known.items():
+        sealed = seal(KEPT[name](), seed=0)
+        parts = [sealed.development, sealed.test, *(rows for fold in sealed.folds for rows in fold)]
+        digest = hashlib.sha256(b"".join(np.asarray(part, dtype="<i8").tobytes() for part in parts))
+        assert (digest.hexdigest()[:16], sealed.hash[:16]) == tuple(want), name
+
+
+def kept(n=700, **columns):
+    """A table without random numbers, which may be drawn otherwise some day."""
+    k = np.arange(n)
+    return {"x": k * 7919 % 997, "town": [f"t{v}" for v in k * 31 % 17], **{name: f(k) for name, f in columns.items()}}
+
+
+KEPT = {
+    "words": lambda: pose(pl.DataFrame(kept(y=lambda k: np.where(k * 613 % 101 < 30, "late", "on time"))), "y"),
+    "copies": lambda: pose(pl.DataFrame(kept(x=lambda k: k // 2 % 300, y=lambda k: k // 2 * 13 % 3)), "y"),
+    "amounts": lambda: pose(pl.DataFrame(kept(y=lambda k: k * 101 % 499 / 8)), "y"),
+    "groups": lambda: pose(pl.DataFrame(kept(g=lambda k: k % 40, y=lambda k: k * 613 % 101 < 30)), "y", group="g"),
+    "time": lambda: pose(pl.DataFrame(kept(t=lambda k: k * 389 % 701, y=lambda k: k * 613 % 101 % 4)), "y", time="t"),
+}
 
 
 def test_the_same_seed_seals_the_same_rows():

@@ -86,8 +86,12 @@ def _in_column(series: pl.Series, kind: str, rows: np.ndarray) -> Misread | None
     if column.form != "string":
         return None
     if kind in READ_KINDS:
-        reading = decide(column, named=True, max_onehot=0, wanted=kind).reading
-        return _entry(series, kind, unread_rows(kind, {"reading": reading, **reading}, {}, column), rows)
+        different = read_table(series.unique().to_frame()).columns[0]  # mostly all of these can be read
+        reading = decide(different, named=True, max_onehot=0, wanted=kind).reading
+        coding = {"reading": reading, **reading}
+        if not len(unread_rows(kind, coding, {}, different)):
+            return None
+        return _entry(series, kind, unread_rows(kind, coding, {}, column), rows)
     strings = factor(column)
     labels = strings.labels
     if kind not in ("category", "identifier", "text") or looks_like_codes(labels):

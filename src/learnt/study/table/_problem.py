@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from learnt.engine.classification.labels import encode_labels
 from learnt.engine.random import generator
 from learnt.preprocessing import TableEncoder, profile
 from learnt.study._counting import counted
@@ -39,6 +40,7 @@ class Problem:
     target: str
     task: str  # "classify" or "regress"
     y: np.ndarray
+    codes: np.ndarray  # the number of each row's class; of amounts themselves
     features: list[str]
     columns: list[dict[str, Any]]  # what `profile` found
     findings: list[dict[str, Any]]
@@ -95,12 +97,12 @@ def pose(
     notes: list[str] = []
     misread: list[Misread] = []
     y, kind, kept = _read_target(table, target, task, notes, misread)
-    table, rows = table.filter(pl.Series(kept)), np.flatnonzero(kept)
+    table, rows = _kept(table, kept), np.flatnonzero(kept)
     _check_enough(y)
-    classes = None
+    classes = codes = None
     if kind == "classify":
-        y, classes, kept = _labels(y, notes, target)
-        table, rows = table.filter(pl.Series(kept)), rows[kept]
+        y, codes, classes, kept = _labels(y, notes, target)
+        table, rows = _kept(table, kept), rows[kept]
         _check_enough(y)
     candidates = [c for c in table.columns if c not in {group, *drop}]
     if candidates == [target]:
@@ -136,12 +138,13 @@ def pose(
         target=target,
         task=kind,
         y=y,
+        codes=y if codes is None else codes,
         features=features,
         columns=_described(found["columns"], features, grid),
         findings=found["findings"],
         set_aside=set_aside,
         classes=classes,
-        positive=_positive(classes, y) if classes is not None and len(classes) == 2 else None,
+        positive=_positive(classes, codes) if classes is not None and len(classes) == 2 else None,
         time=found_time,
         when=when,
         group=group,
@@ -178,14 +181,19 @@ def labelled_rows(table: pl.DataFrame, target: str, task: str = "auto") -> tuple
     ([1, 3], [1200.0, 950.0])
     """
     y, kind, kept = _read_target(table, target, task, [], [])
-    table = table.filter(pl.Series(kept))
+    table = _kept(table, kept)
     if kind == "classify":
-        y, _, kept = _labels(y, [], target)
-        table = table.filter(pl.Series(kept))
-    return table, y
+        y, _, _, kept = _labels(y, [], target)
+        table = _kept(table, kept)
+    return table, np.asarray(y)
 
 
-def _check_enough(y: np.ndarray) -> None:
+def _kept(table: pl.DataFrame, kept: np.ndarray) -> pl.DataFrame:
+    """The rows that are kept, which mostly are all."""
+    return table if kept.all() else table.filter(pl.Series(kept))
+
+
+def _check_enough(y: np.ndarray | pl.Series) -> None:
     if len(y) < LEAST_ROWS:
         some = counted(len(y), "row has", "rows have")
         raise StudyError(f"{some} a target; a study needs at least {LEAST_ROWS}: collect more.")
@@ -196,8 +204,8 @@ def _check_enough(y: np.ndarray) -> None:
 
 def _read_target(
     table: pl.DataFrame, target: str, task: str, notes: list[str], misread: list[Misread]
-) -> tuple[np.ndarray, str, np.ndarray]:
-    """The values of the target, the task they call for, and which rows have one."""
+) -> tuple[Any, str, np.ndarray]:
+    """The values of the target (text as a series), the task they call for, and which rows have one."""
     series = table[target]
     if series.dtype.is_float():
         series = series.fill_nan(None)
@@ -239,13 +247,17 @@ def _read_target(
         values = numbers[readable]
         whole = bool(np.all(values == np.floor(values)))
         return values.astype(np.int64) if whole else values.astype(str), kind, readable
-    return labels.filter(pl.Series(readable)).to_numpy().astype(str), kind, readable
+    return labels.filter(pl.Series(readable)), kind, readable
 
 
 def _read_written(table: pl.DataFrame, target: str, series: pl.Series) -> tuple[np.ndarray | None, pl.Series]:
     """A target that is not typed as numbers: as numbers where the strings are numbers, and as labels."""
-    labels = series.cast(pl.String).str.strip_chars()
-    labels = labels.replace(dict.fromkeys(MISSING))
+    labels = series.cast(pl.String)
+    written = labels.unique()
+    if (written != written.str.strip_chars()).any() or written.is_in(MISSING).any():
+        labels = labels.str.strip_chars().replace(dict.fromkeys(MISSING))
+    if not written.str.contains("[0-9]").any():
+        return None, labels  # words, which no reading makes numbers of
     try:
         kind = TableEncoder().fit(table.select(target)).columns_[0]["kind"]
     except ValueError:  # an identifier or a single value: reported below
@@ -262,14 +274,22 @@ def _read_written(table: pl.DataFrame, target: str, series: pl.Series) -> tuple[
 def _task(numbers: np.ndarray | None) -> str:
     if numbers is None:
         return "classify"
+    if len(np.unique(numbers[:10_000])) > FEW_CLASSES:  # all the others can only be more
+        return "regress"
     distinct = np.unique(numbers)
     whole = bool(np.all(distinct == np.floor(distinct)))
     return "classify" if len(distinct) == 2 or (whole and len(distinct) <= FEW_CLASSES) else "regress"
 
 
-def _labels(y: np.ndarray, notes: list[str], target: str) -> tuple[np.ndarray, list[Any], np.ndarray]:
-    """Labels, sorted classes, and the rows whose class is common enough to be learnt and tested."""
-    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+def _labels(
+    y: np.ndarray | pl.Series, notes: list[str], target: str
+) -> tuple[np.ndarray, np.ndarray, list[Any], np.ndarray]:
+    """Labels, the number of each one's class, sorted classes, and the rows whose class is common enough.
+
+    It must be learnt and tested.
+    """
+    classes, codes = _distinct(y)
+    counts = np.bincount(codes, minlength=len(classes))
     if len(classes) == 1:
         raise StudyError(f'Every cell of "{target}" is {classes[0]!s}; there is nothing to predict.')
     rare = counts < LEAST_PER_CLASS
@@ -290,15 +310,24 @@ def _labels(y: np.ndarray, notes: list[str], target: str) -> tuple[np.ndarray, l
         notes.append(
             f"{counted(int((~kept).sum()), 'row')} of classes with fewer than {LEAST_PER_CLASS} rows left out: {named}."
         )
-    return y[kept], classes[~rare].tolist(), kept
+    codes, classes = (np.cumsum(~rare) - 1)[codes[kept]].astype(np.int16), classes[~rare]
+    return classes[codes], codes, classes.tolist(), kept
 
 
-def _positive(classes: list[Any], y: np.ndarray) -> int:
+def _distinct(y: np.ndarray | pl.Series) -> tuple[np.ndarray, np.ndarray]:
+    """The sorted distinct labels, and the place of each row's among them."""
+    if not isinstance(y, pl.Series):
+        return encode_labels(y)
+    classes = y.unique().sort()
+    return np.array(classes.to_list(), dtype=str), y.cast(pl.Enum(classes)).to_physical().cast(pl.Int64).to_numpy()
+
+
+def _positive(classes: list[Any], codes: np.ndarray | None) -> int:
     """The class that is usually called positive: yes, true, 1; else the rarer one."""
     for k, label in enumerate(classes):
         if str(label).strip().lower() in _POSITIVE:
             return k
-    return int(np.mean(y == classes[1]) <= 0.5)
+    return int(np.mean(codes == 1) <= 0.5)
 
 
 # --- the columns ---------------------------------------------------------------------------------------------
@@ -306,10 +335,11 @@ def _positive(classes: list[Any], y: np.ndarray) -> int:
 
 def _profile(table: pl.DataFrame, target: str, y: np.ndarray) -> dict[str, Any]:
     """What `learnt.preprocessing.profile` says about the features, on a sample of a long table."""
-    table = table.with_columns(pl.Series(target, y))
     rows = max(min(_PROFILED, _PROFILED_CELLS // table.width), LEAST_ROWS)
     if len(table) > rows:
-        table = table[np.sort(generator(0).permutation(len(table))[:rows])]
+        drawn = np.sort(generator(0).permutation(len(table))[:rows])
+        table, y = table[drawn], y[drawn]
+    table = table.with_columns(pl.Series(target, y))
     found = profile(table, target)
     for column in found["columns"]:
         if column["kind"] == "category":  # the share of fresh rows with a level never seen is about as large

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -112,18 +113,22 @@ def open_table(table: Any, header: bool | None = None) -> tuple[pl.DataFrame, st
         example = is_named(table) and os.path.realpath(table) == os.path.realpath(example_path())
     if is_named(table):
         source = find(table)
-        frame, raw = _read(source, header)
-        return frame, name_of(table), _hash_of(source, frame, raw), example
+        with ThreadPoolExecutor(1) as aside:  # the bytes of the file are hashed while it is read
+            hashed = aside.submit(_hash_of_file, source.path) if source.is_file else None
+            frame, raw = _read(source, header)
+            digest = hashed.result() if hashed is not None else _hash_inside(source, frame, raw)
+        return frame, name_of(table), digest, example
     table = as_polars(table)
     _check_patterns(table)
     return table, "table", fingerprint(table), False
 
 
-def _hash_of(source: Source, frame: pl.DataFrame, raw: bytes | None) -> str:
-    """Of the bytes of a file as it lies there; of a table inside a file, of its cells."""
-    if source.kind in ("SQLite", "spreadsheet"):
-        return fingerprint(frame)
-    if raw is not None and (raw is not source.raw or not source.whole or not source.path.is_file()):
-        return hashlib.sha256(raw).hexdigest()
-    with source.path.open("rb") as file:
+def _hash_of_file(path: Path) -> str:
+    """Of its bytes as they lie there, packed or not."""
+    with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _hash_inside(source: Source, frame: pl.DataFrame, raw: bytes | None) -> str:
+    """Of the bytes of a table that is no file by itself; of one in a database or a book, of its cells."""
+    return fingerprint(frame) if raw is None or source.kind == "spreadsheet" else hashlib.sha256(raw).hexdigest()

@@ -31,6 +31,8 @@ LONG, LONG_FOLDS = 10_000, 3  # with more development rows than LONG, only the f
 MOST_COPIES = 10  # identical rows, of which more with different targets are no copies
 LARGEST_SET = 0.05  # share of the rows; nor are more than that, whatever their targets
 
+Hashes = tuple[np.ndarray, np.ndarray]  # of the features of each row, and whether another row has the same
+
 
 @dataclass
 class Sealed:
@@ -48,17 +50,19 @@ def seal(problem: Problem, seed: int) -> Sealed:
     """Cut the test set by time, by group, or by shuffled (stratified) rows with duplicates kept together."""
     n = len(problem.y)
     share = min(TEST_SHARE, MOST_TEST / n)
+    hashes = None if problem.when is not None or problem.groups is not None else _hashes(problem)
     if problem.when is not None:
         development, test, how = _by_time(problem, share)
     elif problem.groups is not None:
         development, test, how = _by_group(problem.groups, share, seed)
     else:
-        development, test, how = _shuffled(problem, share, seed)
+        assert hashes is not None
+        development, test, how = _shuffled(problem, hashes, share, seed)
     _check(problem, development, test)
     return Sealed(
         development,
         test,
-        _folds(problem, development, seed),
+        _folds(problem, hashes, development, seed),
         SealedTestSet(problem.X[test], problem.y[test]),
         how,
         rows_hash(problem.table[test]),
@@ -90,15 +94,16 @@ def _by_group(groups: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, 
     return np.flatnonzero(~chosen), np.flatnonzero(chosen), how
 
 
-def _shuffled(problem: Problem, share: float, seed: int) -> tuple[np.ndarray, np.ndarray, str]:
-    units, firsts = _units(problem)
-    strata = problem.y[firsts] if problem.classify else None
+def _shuffled(problem: Problem, hashes: Hashes, share: float, seed: int) -> tuple[np.ndarray, np.ndarray, str]:
+    units, firsts = _units(*hashes, problem.codes)
+    strata = problem.codes[firsts] if problem.classify else None
     if strata is not None:
-        counts = np.unique(strata, return_counts=True)[1]
+        counts = np.bincount(strata)
+        counts = counts[counts > 0]
         if counts.min() < 2 or share * len(firsts) < len(counts):  # too few different rows for one of each class
             strata = None
     _, held = train_test_split(np.arange(len(firsts)), test_size=share, random_state=seed, stratify=strata)
-    chosen = np.isin(units, held)
+    chosen = _members(units, held)
     how = f"{counted(int(chosen.sum()), 'row')} drawn at random"
     how += ", each class in proportion" if strata is not None else ""
     if len(firsts) < len(units):
@@ -106,29 +111,42 @@ def _shuffled(problem: Problem, share: float, seed: int) -> tuple[np.ndarray, np
     return np.flatnonzero(~chosen), np.flatnonzero(chosen), how
 
 
-def _units(problem: Problem, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """A number for each set of rows with identical features, and the first row of each set.
+def _units(hashes: np.ndarray, alike: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A number for each set of rows with identical features, in order of appearance, and the first row of each set.
 
     Copies of a row would be known from training. Where many rows are alike because few values are possible, they are no
-    copies, and whole sets would make the test set too large and of a kind: such rows are sets of one.
+    copies, and whole sets would make the test set too large and of a kind: such rows are sets of one. `alike` says
+    which rows may have a copy: in most tables hardly any.
     """
-    X, y = (problem.X, problem.y) if rows is None else (problem.X[rows], problem.y[rows])
-    _, firsts, units = np.unique(X.hash_rows(seed=0).to_numpy(), return_index=True, return_inverse=True)
-    sizes = np.bincount(units)
-    mixed = np.zeros(len(sizes), dtype=bool)
-    mixed[units[y != y[firsts][units]]] = True
-    usual = (sizes > MOST_COPIES) & (mixed | (sizes > LARGEST_SET * len(units)))
-    if usual.any():
-        loose = usual[units]
-        units = np.where(loose, len(sizes) + np.arange(len(units)), units)
-        _, firsts, units = np.unique(units, return_index=True, return_inverse=True)
-    # Numbered in order of appearance, so that nothing depends on the hash itself.
-    rank = np.empty(len(firsts), dtype=np.int64)
-    rank[np.argsort(firsts)] = np.arange(len(firsts))
-    return rank[units], np.sort(firsts)
+    n, alike = len(hashes), np.flatnonzero(alike)
+    _, firsts, sets = np.unique(hashes[alike], return_index=True, return_inverse=True)
+    first = np.arange(n)
+    first[alike] = alike[firsts][sets]
+    sizes, mixed = np.bincount(sets), np.zeros(len(firsts), dtype=bool)
+    mixed[sets[y[alike] != y[first[alike]]]] = True
+    usual = (sizes > MOST_COPIES) & (mixed | (sizes > LARGEST_SET * n))
+    loose = alike[usual[sets]]
+    first[loose] = loose
+    starts = first == np.arange(n)
+    return (np.cumsum(starts) - 1)[first], np.flatnonzero(starts)
 
 
-def _folds(problem: Problem, development: np.ndarray, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+def _members(units: np.ndarray, held: np.ndarray) -> np.ndarray:
+    """Which rows belong to one of these units."""
+    chosen = np.zeros(int(units.max(initial=-1)) + 1, dtype=bool)
+    chosen[held] = True
+    return chosen[units]
+
+
+def _hashes(problem: Problem) -> Hashes:
+    """A number for the features of each row (nothing depends on which), and whether another row has the same."""
+    hashes = problem.X.hash_rows(seed=0)
+    return hashes.to_numpy(), hashes.is_duplicated().to_numpy()
+
+
+def _folds(
+    problem: Problem, hashes: Hashes | None, development: np.ndarray, seed: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
     if problem.when is not None:
         order = np.argsort(_when(problem)[development], kind="stable")
         # Each fold is a tenth that comes after all it is trained on; half of the rows are always there to train on.
@@ -142,15 +160,17 @@ def _folds(problem: Problem, development: np.ndarray, seed: int) -> list[tuple[n
         groups = problem.groups[development]
         count = min(FOLDS, len(np.unique(groups)))
         return list(GroupKFold(count).split(development, groups=groups))
-    units, firsts = _units(problem, development)
-    y = problem.y[development][firsts]
+    assert hashes is not None
+    codes = problem.codes[development]
+    units, firsts = _units(hashes[0][development], hashes[1][development], codes)
+    y = codes[firsts]
     repeats = next((count for rows, count in REPEATS if len(development) <= rows), 1)
     folds = []
     for repeat in range(repeats):
         draw = seed + repeat
         cut = stratified_folds(y, FOLDS, draw) if problem.classify else shuffled_folds(len(y), FOLDS, draw)
         for held in cut:
-            inside = np.isin(units, held)
+            inside = _members(units, held)
             folds.append((np.flatnonzero(~inside), np.flatnonzero(inside)))
     return folds[:LONG_FOLDS] if len(development) > LONG else folds
 
@@ -160,7 +180,7 @@ def _check(problem: Problem, development: np.ndarray, test: np.ndarray) -> None:
         raise StudyError(
             f"{len(test)} test and {len(development)} other rows are left after the split; too few to judge."
         )
-    if problem.classify and len(np.unique(problem.y[development])) < 2:
+    if problem.classify and np.ptp(problem.codes[development]) == 0:
         raise StudyError("All rows before the test set are of one class; use --time none to shuffle, or more rows.")
 
 
@@ -176,10 +196,7 @@ def rows_hash(rows: pl.DataFrame) -> str:
     cells = [text_of(str(k), column.dtype).fill_null("\x00") for k, column in enumerate(readable)]
     table = pl.DataFrame({str(k): column for k, column in enumerate(readable)})
     lines = table.select(pl.concat_str(cells, separator="\x1f")).to_series().sort()
-    digest = hashlib.sha256()
-    for line in lines:
-        digest.update(line.encode() + b"\x1e")
-    return digest.hexdigest()
+    return hashlib.sha256("".join(f"{line}\x1e" for line in lines).encode()).hexdigest()
 
 
 # --- the ledger ----------------------------------------------------------------------------------------------

@@ -62,6 +62,11 @@ class Source:
     ending: str = ""
     whole: bool = True
 
+    @property
+    def is_file(self) -> bool:
+        """Whether the table is the file and all of it, packed or not."""
+        return self.whole and self.path.is_file() and self.kind not in ("SQLite", "spreadsheet")
+
     def start(self) -> bytes:
         """Its first bytes."""
         if self.raw is not None:

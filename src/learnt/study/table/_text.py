@@ -37,15 +37,20 @@ def read_text(raw: bytes, path: Path | str, header: bool | None) -> pl.DataFrame
         _check_first_line(
             lines if len(text_bytes) < _SAMPLE else lines[:-1], delimiter, path
         )  # the last may be cut off
-    if len(text_bytes) <= _CHECKED_BYTES or _uneven(text_bytes, delimiter):
+    if len(text_bytes) <= _CHECKED_BYTES:
         _check_lines(text_bytes, delimiter, path, named)
     try:
         table = _typed(text_bytes, delimiter, named)
+        # A line with too few cells lacks the last one; one with too many is no table to the reader.
+        if len(text_bytes) > _CHECKED_BYTES and table[:, -1].has_nulls() and _uneven(text_bytes, delimiter):
+            _check_lines(text_bytes, delimiter, path, named)
         if not named:
             return table.rename({name: f"column_{k + 1}" for k, name in enumerate(table.columns)})
         names = next(csv.reader(io.StringIO(text_bytes[:1_000_000].decode("utf-8", "ignore")), delimiter=delimiter))
         # Polars leaves doubled quotes in names as they are.
         return table.rename(dict(zip(table.columns, names))) if len(names) == table.width else table
+    except StudyError:
+        raise
     except Exception as error:
         _check_lines(text_bytes, delimiter, path, named)
         raise StudyError(f"{path} could not be read: {one_line(error)}; check its quotes and delimiters.") from error
@@ -71,6 +76,8 @@ def as_utf8(raw: bytes, path: Path | str) -> bytes:
     if b"\x00" in raw[:100_000]:
         line = raw[: raw.index(b"\x00")].count(b"\n") + 1
         raise StudyError(f"Line {line} of {path} holds a zero byte, so it is not text; save it again as UTF-8 CSV.")
+    if raw.isascii():
+        return raw
     try:
         raw.decode("utf-8")
         return raw
