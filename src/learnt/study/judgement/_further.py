@@ -28,6 +28,7 @@ from learnt.study.table._seal import Sealed
 MOST_CELLS = 2_000_000  # of the rows whose columns are profiled
 BACKGROUND = 50  # rows that stand for unknown cells
 TRIED, LEAST_PAIRS, MOST_PAIRS = 2, 20, 200  # pairs of orders for sampled reasons: to time one row, and for all
+OVERRUN = 0.03  # share of the budget: quick sections are not lost where what came before took longer than foreseen
 MOST_PREDICTED = 50  # classes whose probabilities are written down
 
 
@@ -57,14 +58,14 @@ def further_sections(
     out_of_fold: Predicted | None,
     tested: np.ndarray | None,
 ) -> Sections:
-    """The sections that need the finished study, added to those that are known; what takes least comes first.
+    """The sections that need the finished study, added to those that are known; quick ones first, which may end late.
 
     `out_of_fold` are predictions of development rows, `tested` the output for the test rows where they were opened.
     """
     found = known
     judged = out_of_fold if tested is None else Predicted(sealed.test, tested)
     maker = _Maker(facts, problem, sealed, session, model)
-    steps: list[Callable[[Sections], Sections]] = []
+    steps: list[Callable[[Sections], Sections]] = []  # quick ones
     if out_of_fold is not None:
         steps.append(lambda s: maker.thresholds(s, out_of_fold))
     if tested is not None:
@@ -72,14 +73,14 @@ def further_sections(
     steps.append(maker.columns)
     if judged is not None:
         steps += [lambda s: maker.groups(s, judged), lambda s: maker.rows(s, judged)]
-    steps.append(maker.effects)
+    slow = [maker.effects]
     if tested is not None:
-        steps.append(maker.reasons)  # of the model's own predictions
-    with progress.task("sections of the report", total=len(steps)) as bar:
-        for step in steps:
-            if session.budget.left() <= session.budget.report:
-                break
-            found = step(found)
+        slow.append(maker.reasons)  # of the model's own predictions
+    with progress.task("sections of the report", total=len(steps) + len(slow)) as bar:
+        for step in (*steps, *slow):
+            least = session.budget.report if step in slow else -OVERRUN * session.budget.seconds
+            if session.budget.left() > least:
+                found = step(found)
             bar.advance()
     return found
 
