@@ -49,6 +49,10 @@ def test_it_is_opened_once_with_the_figures_of_the_same_rows(sealed, orders, tmp
     assert json.dumps(found) == json.dumps(want)
     assert json.loads((folder / "study.json").read_text())["test"]["error"] == facts["test"]["error"]
     assert "learnt evaluate out" not in (folder / "report.html").read_text()
+    sections = facts["sections"]
+    assert {sections[part]["rows"] for part in ("precision_recall", "groups")} == {facts["test"]["rows"]}
+    assert sections["drift"]["test_rows"] == facts["seal"]["test_rows"]
+    assert sections["thresholds"]["rows"] <= facts["seal"]["development_rows"]  # still of rows that were never sealed
 
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     again, opened = evaluate_study(folder)
