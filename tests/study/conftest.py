@@ -1,5 +1,7 @@
 """Finished studies that several tests look at, a browser, and a ledger that is not the user's."""
 
+import fcntl
+import json
 import os
 import shutil
 
@@ -8,7 +10,7 @@ import polars as pl
 import pytest
 
 from learnt.cli._run import run
-from learnt.study import study
+from learnt.study import open_study, study
 
 EVIL = '<script>alert("x")</script>'
 
@@ -49,24 +51,43 @@ def amount_table(n=420, seed=1):
 
 
 @pytest.fixture(scope="session")
-def orders(tmp_path_factory):
-    """A file whose column "outcome" is to be predicted."""
-    path = tmp_path_factory.mktemp("classified") / "orders.csv"
-    class_table().write_csv(path)
-    return path
+def made_once(tmp_path_factory, worker_id):
+    """Calls `make(folder)` in one of the processes that run the tests; the others wait, and find the folder."""
+    root = tmp_path_factory.getbasetemp()
+    root = root if worker_id == "master" else root.parent
+
+    def folder_of(name, make):
+        folder = root / name
+        with (root / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not (folder / "made").exists():
+                folder.mkdir()
+                make(folder)
+                (folder / "made").touch()
+        return folder
+
+    return folder_of
 
 
 @pytest.fixture(scope="session")
-def sealed(orders):
+def orders(made_once):
+    """A file whose column "outcome" is to be predicted."""
+    return made_once("classified", lambda folder: class_table().write_csv(folder / "orders.csv")) / "orders.csv"
+
+
+@pytest.fixture(scope="session")
+def sealed(orders, made_once):
     """The folder of a study of these rows, by the command, whose test set was left sealed."""
-    out, ledger = orders.parent / "sealed" / "out", orders.parent / "ledger of the sealed.jsonl"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LEARNT_LEDGER", str(ledger))
-        # The clock must not decide here, whatever else the machine does.
-        command = ["study", str(orders), "--target", "outcome", "--out", str(out), "--budget", "10m"]
-        assert run([*command, "--cost", "fp=1,fn=5", "--keep-sealed"]) == 0
-    assert not ledger.exists()
-    return out
+
+    def make(folder):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("LEARNT_LEDGER", str(folder / "ledger"))
+            # The clock must not decide here, whatever else the machine does.
+            command = ["study", str(orders), "--target", "outcome", "--out", str(folder / "out"), "--budget", "10m"]
+            assert run([*command, "--cost", "fp=1,fn=5", "--keep-sealed"]) == 0
+        assert not (folder / "ledger").exists()
+
+    return made_once("sealed", make) / "out"
 
 
 def with_fits_of(study_folder, out):
@@ -77,22 +98,30 @@ def with_fits_of(study_folder, out):
 
 
 @pytest.fixture(scope="session")
-def classified(orders, sealed):
+def classified(orders, sealed, made_once):
     """A finished study of the same rows, and what it said."""
-    said = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LEARNT_LEDGER", str(orders.parent / "ledger.jsonl"))  # other tests open this table's test set too
-        out = with_fits_of(sealed, orders.parent / "out")
-        found = study(orders, "outcome", out=out, cost=(1.0, 5.0), say=said.append, budget=600)
-    assert found.facts["run"]["reused"] > 100
-    return found, said
+
+    def make(folder):
+        said = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("LEARNT_LEDGER", str(folder / "ledger"))  # other tests open this table's test set too
+            out = with_fits_of(sealed, orders.parent / "out")
+            found = study(orders, "outcome", out=out, cost=(1.0, 5.0), say=said.append, budget=600)
+        assert found.facts["run"]["reused"] > 100
+        (folder / "said.json").write_text(json.dumps(said))
+
+    folder = made_once("classified study", make)
+    return open_study(orders.parent / "out", table=orders), json.loads((folder / "said.json").read_text())
 
 
 @pytest.fixture(scope="session")
-def regressed(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("regressed")
-    amount_table().write_parquet(folder / "prices.parquet")
-    return study(folder / "prices.parquet", "price", out=folder / "out", budget=600)
+def regressed(made_once):
+    def make(folder):
+        amount_table().write_parquet(folder / "prices.parquet")
+        study(folder / "prices.parquet", "price", out=folder / "out", budget=600)
+
+    folder = made_once("regressed", make)
+    return open_study(folder / "out", table=folder / "prices.parquet")
 
 
 # --- a browser
