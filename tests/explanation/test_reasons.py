@@ -1,12 +1,15 @@
 """Reasons of whole models, in the columns of the table: they add up, and are what the definition says."""
 
+import importlib
+import warnings
+
 import numpy as np
 import polars as pl
 import pytest
 
 from learnt.calibration import CalibratedClassifierCV
 from learnt.compose import TransformedTargetRegressor
-from learnt.discriminant_analysis import LinearDiscriminantAnalysis
+from learnt.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from learnt.ensemble import (
     ExtraTreesClassifier,
     GradientBoostingClassifier,
@@ -26,8 +29,10 @@ from learnt.kernel_ridge import KernelRidge
 from learnt.linear_model import LassoCV, LinearRegression, LogisticRegression, Ridge
 from learnt.naive_bayes import GaussianNB
 from learnt.neighbors import KNeighborsClassifier
+from learnt.neural_network import MLPClassifier
 from learnt.pipeline import make_pipeline
 from learnt.preprocessing import PolynomialFeatures, StandardScaler, TableEncoder
+from learnt.study.race._families import FAMILIES
 from learnt.svm import SVC
 from learnt.tree import DecisionTreeClassifier
 
@@ -217,6 +222,94 @@ def test_carried_reasons_are_the_scores_times_one_factor():
     factor = (end - start) / (odds.prediction - odds.baseline)
     np.testing.assert_allclose(chance.values, odds.values * factor[:, None], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(chance.baseline, start)
+
+
+def points_of_the_mixture(means, spreads):
+    """Few rows with the means and covariances of each class, and so every moment that a quadratic function asks for."""
+    d, parts = means.shape[1], []
+    for mean, spread in zip(means, spreads):
+        steps = np.sqrt(d) * np.linalg.cholesky(spread).T
+        parts += [mean + steps, mean - steps]
+    return np.concatenate(parts)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("kind", [GaussianNB, QuadraticDiscriminantAnalysis])
+def test_bell_curves_are_explained_exactly_against_their_own_mixture(kind, classes):
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % classes  # as many rows of each class, so that all points of the mixture weigh the same
+    X = rng.normal(size=(90, 3)) @ rng.normal(size=(3, 3)) + y[:, None] * [0.5, -1, 2]
+    model = kind().fit(X, y)
+    spreads = (
+        [np.diag(variance) for variance in model.var_]
+        if kind is GaussianNB
+        else [(r * s) @ r.T for s, r in zip(model.scalings_, model.rotations_)]
+    )
+    means = model.theta_ if kind is GaussianNB else model.means_
+    exact = shapley_exact(
+        lambda rows: np.diff(model.predict_log_proba(rows), axis=1),
+        X[:5],
+        points_of_the_mixture(means, spreads),
+    )
+    parts = model.contributions(X[:5])
+    found = parts[:, None] if classes == 2 else np.diff(parts, axis=1)
+    np.testing.assert_allclose(found[:, :, :-1].transpose(0, 2, 1), exact.values, atol=1e-8)
+    np.testing.assert_allclose(found[0, :, -1], exact.baseline, atol=1e-8)
+    assert contributions(model, X[:5]).how == "exact"
+
+
+@pytest.mark.parametrize("name", sorted({family.model for family in FAMILIES if not family.images}))
+def test_every_model_of_a_study_has_contributions(name):
+    """Of arrays, without a pipeline; the last column is what is predicted where nothing is known."""
+    room, _, kind = name.rpartition(".")
+    family = next(family for family in FAMILIES if family.model == name)
+    settings = family.fixed | family.brief | ({"max_iter": 3} if "max_iter" in family.fixed else {})
+    model = getattr(importlib.import_module(room), kind)(**settings)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 4))
+    score = X[:, 0] + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=90)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # few rows, few steps
+        model.fit(X, score if family.task == "regress" else np.digitize(score, [-0.5, 0.5]))
+    parts = model.contributions(X[:25])
+    total = parts.sum(axis=-1)
+    if family.task == "regress":
+        assert parts.shape == (25, 5)
+        np.testing.assert_allclose(total, model.predict(X[:25]), atol=1e-6)
+        return
+    assert parts.shape == (25, 3, 5)
+    wanted = model.predict_proba(X[:25])
+    if not np.allclose(total, wanted, atol=1e-5):
+        e = np.exp(total - total.max(axis=1, keepdims=True))
+        total = e / e.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(total, wanted, atol=1e-5)
+
+
+def test_blends_have_contributions_too():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = X[:, 0] > 0
+    members = [("forest", forest()), ("bayes", GaussianNB())]
+    for model in (
+        VotingClassifier(members, voting="soft"),
+        StackingClassifier(members, cv=2),
+        RecalibratedClassifier(forest(), exponent=1.2),
+        CalibratedClassifierCV(forest(), cv=2),
+    ):
+        parts = model.fit(X, y).contributions(X[:25])
+        total, chance = parts.sum(axis=1), model.predict_proba(X[:25])[:, 1]
+        assert np.allclose(total, chance, atol=1e-6) or np.allclose(1 / (1 + np.exp(-total)), chance, atol=1e-6)
+
+
+def test_one_row_is_compared_with_what_the_model_keeps():
+    X, score = table(120)
+    for last in (KNeighborsClassifier(), SVC(probability=True, random_state=0), MLPClassifier(max_iter=3)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # few rows, few steps
+            model = squashed(last).fit(X, score > 1)
+        found = contributions(model, X[:1])
+        assert np.abs(found.values).max() > 0
+        np.testing.assert_allclose(found.prediction, model.predict_proba(X[:1])[:, 1], atol=1e-6)
 
 
 # --- what people read

@@ -15,6 +15,7 @@ from learnt.engine.params import check_choice
 from learnt.engine.schema import Dims, Schema, choice, count, either, labels, real
 from learnt.engine.validation import check_target, check_weights
 from learnt.engine.weights import without_absent
+from learnt.explanation import Explained
 
 
 def _one_list_an_output(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
@@ -34,7 +35,7 @@ def _one_list_an_output(model: Any, state: dict[str, Any], dims: Dims) -> str | 
     return None
 
 
-class ConstantClassifier(MultiOutputMixin, ClassifierMixin, Estimator):
+class ConstantClassifier(MultiOutputMixin, ClassifierMixin, Estimator, Explained):
     """Predict the same for every row: the most common label, argmax_c π_c with π_c = Σ w·1[y = c] / Σ w.
 
     No rule that ignores the features makes fewer mistakes, so this is the floor under every classifier. X is counted

@@ -15,6 +15,7 @@ from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.schema import Dims, Schema, choice, count, number, real
 from learnt.engine.validation import check_target, check_weights
 from learnt.engine.weights import without_absent
+from learnt.explanation import Explained
 
 _KEPT = 1_001  # order statistics kept for intervals: all up to so many rows, every thousandth beyond
 
@@ -23,7 +24,7 @@ def _some_residuals(model: Any, state: dict[str, Any], dims: Dims) -> str | None
     return None if state["residual_quantiles_"].shape[0] else "has no residuals"
 
 
-class ConstantNumber(MultiOutputMixin, RegressorMixin, Estimator):
+class ConstantNumber(MultiOutputMixin, RegressorMixin, Estimator, Explained):
     """What regressors that predict a constant share: how it is found, and predictions."""
 
     __learnt_takes__ = Takes(sparse=True, categories=True, missing=True)

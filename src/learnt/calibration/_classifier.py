@@ -33,6 +33,7 @@ from learnt.engine.validation import check_target, check_weights
 from learnt.engine.weights import rows_given, take_folds, take_params, without_absent
 from learnt.ensemble._common import routing_enabled, row_count, run_members
 from learnt.ensemble._trial_members import one_classifier, takes_what_members_take
+from learnt.explanation import Explained
 
 
 class Calibrated(NamedTuple):
@@ -61,7 +62,7 @@ class Calibrated(NamedTuple):
         return normalised(probability)
 
 
-class CalibratedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class CalibratedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, Explained):
     """Turn the scores of a classifier into probabilities, by a map fitted to rows that it has not seen.
 
     sigmoid      p = 1 / (1 + exp(A f + B))         Platt's: few rows are enough

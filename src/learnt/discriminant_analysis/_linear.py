@@ -26,6 +26,7 @@ from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.rows import Block, transform
 from learnt.engine.schema import CLASSES, Dims, Schema, choice, count, one_plane_a_class, real
 from learnt.engine.validation import check_predict
+from learnt.explanation import Explained
 from learnt.statistics import shrunk
 
 SOLVERS = ("svd", "lsqr", "eigen", "gaussian", "fisher", "least_squares")
@@ -44,7 +45,12 @@ def directions_are_there(model: Any, state: dict[str, Any], dims: Dims) -> str |
 
 
 class LinearDiscriminantAnalysis(
-    ClassNamePrefixFeaturesOutMixin, ProbabilisticLinearClassifier, ClassifierMixin, TransformerMixin, Estimator
+    ClassNamePrefixFeaturesOutMixin,
+    ProbabilisticLinearClassifier,
+    ClassifierMixin,
+    TransformerMixin,
+    Estimator,
+    Explained,
 ):
     """Classify by planes, every class being Gaussian with the same covariance; and project on what sets them apart.
 

@@ -1,12 +1,13 @@
 """Reasons: what each column of a table adds to a model's prediction.
 
 contributions      of any fitted model, in the user's columns; Reasons is the answer
+Explained          the same as a method of an estimator
 shapley_exact      Shapley values of any function by their definition, for few columns
 shapley_sampled    the same from drawn orders of the columns, with a standard error
 
 _reasons   the door: columns, background, links, words        _shapley   the values of a function
 _models    how each kind of model is explained                _parts     sums that are averaged and carried through maps
-_rows      rows on their way through a pipeline
+_rows      rows on their way through a pipeline               _method    the method
 
 Nothing is imported from the rooms of estimators, which are above: models are gone through by their fitted attributes.
 """
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 from learnt.engine.late_import import names_when_used
 
 if TYPE_CHECKING:
+    from learnt.explanation._method import Explained as Explained
     from learnt.explanation._reasons import Reason as Reason
     from learnt.explanation._reasons import Reasons as Reasons
     from learnt.explanation._reasons import contributions as contributions
@@ -25,9 +27,10 @@ if TYPE_CHECKING:
     from learnt.explanation._shapley import shapley_exact as shapley_exact
     from learnt.explanation._shapley import shapley_sampled as shapley_sampled
 
-__all__ = ["Reason", "Reasons", "ShapleyValues", "contributions", "shapley_exact", "shapley_sampled"]
+__all__ = ["Explained", "Reason", "Reasons", "ShapleyValues", "contributions", "shapley_exact", "shapley_sampled"]
 
 _FILES = {
+    "Explained": "_method",
     "Reason": "_reasons",
     "Reasons": "_reasons",
     "ShapleyValues": "_shapley",

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from learnt.explanation._method import Explained
 from learnt.explanation._parts import (
     EXACT,
     NUMBER,
@@ -47,7 +48,7 @@ class Effort:
 def parts_of(model: Any, rows: Rows, effort: Effort) -> Parts:
     """The parts of a model's numbers or probabilities."""
     found = exact_parts(model, rows, effort)
-    return sampled(answer_of(model), rows, effort, is_classifier(model)) if found is None else as_probability(found)
+    return asked(model, rows, effort) if found is None else as_probability(found)
 
 
 def exact_parts(model: Any, rows: Rows, effort: Effort) -> Parts | None:
@@ -74,6 +75,13 @@ def answer_of(model: Any) -> Callable[[Any], np.ndarray]:
 def adds_up(model: Any, rows: Rows, parts: Parts) -> bool:
     """Whether the parts add up to what the model predicts."""
     return _agree(as_probability(parts).total, answer_of(model)(rows.X))
+
+
+def asked(model: Any, rows: Rows, effort: Effort) -> Parts:
+    """Shapley values of a model that can only be asked."""
+    members = getattr(model, "estimators_", [])
+    known = rows.known_by([model, *(members if isinstance(members, list) else [])])
+    return sampled(answer_of(model), known, effort, is_classifier(model))
 
 
 def sampled(answer: Callable[[Any], np.ndarray], rows: Rows, effort: Effort, probabilities: bool) -> Parts:
@@ -113,6 +121,8 @@ def _linear(model: Any, rows: Rows, effort: Effort) -> Parts | None:
 
 def _contributions(model: Any, rows: Rows, effort: Effort) -> Parts | None:
     """What the model says itself, of columns as it gets them."""
+    if getattr(type(model), "contributions", None) is Explained.contributions:
+        return None
     try:
         found = np.asarray(model.contributions(rows.X), dtype=np.float64)
     except (ValueError, NotImplementedError):  # several outputs, surrogate splits
@@ -169,7 +179,7 @@ def _pipeline(model: Any, rows: Rows, effort: Effort) -> Parts | None:
         after = passed(step, rows)
         if after is None:
             rest = model[k:]
-            return sampled(answer_of(rest), rows, effort, is_classifier(rest))
+            return asked(rest, rows, effort)
         rows = after
     found = exact_parts(steps[-1], rows, effort)
     return parts_of(steps[-1], rows, effort) if found is None else found
@@ -187,14 +197,15 @@ def _voting(model: Any, rows: Rows, effort: Effort) -> Parts | None:
         return None
     parts = [as_probability(part) for part in found if part is not None]
     shares = [weight for weight, part in zip(weights, found) if part is not None]
-    asked = [(member, weight) for member, weight, part in zip(members, weights, found) if part is None]
-    if asked:
-        answers = [answer_of(member) for member, _ in asked]
+    others = [(member, weight) for member, weight, part in zip(members, weights, found) if part is None]
+    if others:
+        answers = [answer_of(member) for member, _ in others]
 
         def together(X: Any) -> np.ndarray:
-            return np.sum([weight * answer(X) for answer, (_, weight) in zip(answers, asked)], axis=0)
+            return np.sum([weight * answer(X) for answer, (_, weight) in zip(answers, others)], axis=0)
 
-        parts.append(sampled(together, rows, effort, classify))
+        known = rows.known_by([member for member, _ in others])
+        parts.append(sampled(together, known, effort, classify))
         shares.append(1.0)
     return weighted_sum(parts, shares)
 

@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from learnt.explanation._models import Effort, adds_up, answer_of, exact_parts, is_classifier, parts_of, sampled
 from learnt.explanation._parts import EXACT, NUMBER, SCORE, Parts, as_probability, log_odds_of_two, second_of
-from learnt.explanation._rows import Rows
+from learnt.explanation._rows import Rows, few_rows
 
-MOST_BACKGROUND = 100  # rows
+LEAST_BACKGROUND = 20  # rows of X that may stand for one; of fewer, what models keep does
 LINKS = {"number": "identity", "probability": "probability", "score": "log-odds"}
 
 
@@ -142,8 +142,9 @@ def contributions(
         The rows to explain.
     background : data frame or array, optional
         Rows that stand for "not known" where a model does not keep that itself: for sampled models, and for linear ones
-        without a scaler. Without it, up to 100 rows of X, evenly spaced; a single row then has nothing to be compared
-        with, and gets zeros from such a model.
+        without a scaler. Of more than 100 rows, 100 evenly spaced ones are used. Without it, rows of X are the
+        background; where these are fewer than 20, training rows that a model keeps (neighbours, kernels), or the mean
+        row of a scaler; and where there is nothing of that, a single row is compared with itself, and gets zeros.
     link : {"auto", "probability", "log-odds"}, default="auto"
         What is explained of a classifier. "auto": the log-odds where their values are exact, else the probability.
     method : {"auto", "sampled"}, default="auto"
@@ -177,8 +178,11 @@ def contributions(
         raise ValueError("X has no rows; give at least one row to explain.")
     names = column_names(model, X)
     X = _in_order(X, names)
-    background = _few(X) if background is None else _few(_in_order(_table(background), names))
-    rows = Rows(X, background, np.arange(len(names)), names)
+    given = background is not None or X.shape[0] >= LEAST_BACKGROUND
+    background = X if background is None else _in_order(_table(background), names)
+    if background.shape[0] == 0:
+        raise ValueError("The background has no rows; give at least one, or none at all to use rows of X.")
+    rows = Rows(X, few_rows(background), np.arange(len(names)), names, given=given)
     effort = Effort(n_pairs, random_state)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # unreadable cells and levels never seen, said when predicting
@@ -295,17 +299,6 @@ def _in_order(X: Any, names: list[str]) -> Any:
     if lacking:
         raise ValueError(f"The table lacks the column {lacking[0]!r}, which the model was learnt from.")
     return X if list(frame.columns) == names else frame.select(names).to_native()
-
-
-def _few(X: Any) -> Any:
-    """At most a hundred rows, evenly spaced."""
-    n = X.shape[0]
-    if n == 0:
-        raise ValueError("The background has no rows; give at least one, or none at all to use rows of X.")
-    if n <= MOST_BACKGROUND:
-        return X
-    kept = np.linspace(0, n - 1, MOST_BACKGROUND).astype(np.int64)
-    return X[kept] if isinstance(X, np.ndarray) else nw.from_native(X, eager_only=True)[kept.tolist()].to_native()
 
 
 def cell_text(cell: Any) -> str:

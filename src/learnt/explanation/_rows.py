@@ -7,13 +7,14 @@ function of the columns before it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
+MOST_BACKGROUND = 100  # rows
 _BY_COLUMN = {
     "StandardScaler",
     "MinMaxScaler",
@@ -43,6 +44,7 @@ class Rows:
     names: list[str]  # of the columns of the table
     mean: np.ndarray | None = None  # of the training rows, where a scaler kept it
     products: Products | None = None
+    given: bool = True  # whether the background was given, or stands for one
 
     @property
     def n(self) -> int:
@@ -53,6 +55,16 @@ class Rows:
         out = np.zeros((len(self.names), values.shape[0], values.shape[2]))
         np.add.at(out, self.owner, values.transpose(1, 0, 2))
         return out.transpose(1, 0, 2)
+
+    def known_by(self, models: Sequence[Any]) -> Rows:
+        """With the background that models keep, where none was given: rows they were learnt from, or the mean row."""
+        if self.given or self.products is not None or not isinstance(self.X, np.ndarray):
+            return self
+        for model in models:
+            kept = _kept_rows(model)
+            if kept is not None and kept.shape[1] == self.X.shape[1]:
+                return replace(self, background=few_rows(kept).astype(np.float64))
+        return self if self.mean is None else replace(self, background=np.asarray(self.mean, dtype=np.float64)[None])
 
     def as_function(self, answer: Callable[[Any], np.ndarray]) -> tuple[Callable, np.ndarray, np.ndarray, np.ndarray]:
         """A function of arrays, rows and background for it, and their owners; cells of a data frame go by their row."""
@@ -66,6 +78,26 @@ class Rows:
         here = np.repeat(np.arange(self.n)[:, None], d, axis=1)
         there = self.n + np.repeat(np.arange(len(self.background))[:, None], d, axis=1)
         return (lambda at: answer(both.take(at))), here, there, self.owner
+
+
+def few_rows(X: Any) -> Any:
+    """At most a hundred rows, evenly spaced."""
+    n = X.shape[0]
+    if n <= MOST_BACKGROUND:
+        return X
+    kept = np.linspace(0, n - 1, MOST_BACKGROUND).astype(np.int64)
+    return X[kept] if isinstance(X, np.ndarray) else nw.from_native(X, eager_only=True)[kept.tolist()].to_native()
+
+
+def _kept_rows(model: Any) -> np.ndarray | None:
+    """Rows of the training table that a model keeps: neighbours, kernels."""
+    for name in ("estimator_", "regressor_"):
+        model = getattr(model, name, model)
+    for name in ("_fit_X", "X_fit_", "support_vectors_"):
+        kept = getattr(model, name, None)
+        if isinstance(kept, np.ndarray) and kept.ndim == 2 and len(kept):
+            return kept
+    return None
 
 
 class Cells:

@@ -17,6 +17,7 @@ from learnt.engine.scoring import RowsRegressor
 from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit, check_predict
 from learnt.engine.weights import present_rows, rows_given
+from learnt.explanation import Explained
 from learnt.kernels import (
     KERNEL_NAMES,
     check_kernel,
@@ -33,7 +34,7 @@ _SINGLE = float(np.finfo(np.float32).eps)
 _SMALL = 0.01  # share of the penalty that rounding of the kernel matrix may reach
 
 
-class KernelRidge(MultiOutputMixin, RowsRegressor, Estimator):
+class KernelRidge(MultiOutputMixin, RowsRegressor, Estimator, Explained):
     """Ridge regression in the space of a kernel:  f(x) = Σᵢ cᵢ k(xᵢ, x)  with  c = (K + αI)⁻¹y.
 
     The least of Σ w(y − f)² + α‖f‖². With the linear kernel this is `Ridge` without an intercept.

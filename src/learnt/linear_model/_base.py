@@ -10,9 +10,10 @@ from learnt.engine.arrays import is_lazy, like
 from learnt.engine.rows import scores
 from learnt.engine.scoring import RowsRegressor
 from learnt.engine.validation import check_predict
+from learnt.explanation import Explained
 
 
-class LinearPredictor(RowsRegressor):
+class LinearPredictor(RowsRegressor, Explained):
     """`predict` and `score` for estimators with `coef_` and `intercept_`, on all kinds of data they take."""
 
     def predict(self, X: Any) -> Any:

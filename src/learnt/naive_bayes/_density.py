@@ -49,6 +49,25 @@ def compiled_joint_log_density(block: Block, density: Normals) -> np.ndarray:
     return out
 
 
+def normal_contributions(X: np.ndarray, prior: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """Shapley values of log p(x, c), (n, K, d + 1), the last being the expectation; of two classes their difference.
+
+    The expectation of (x_j − θ_cj)² in the mixture is  Σ_k π_k [σ²_kj + (θ_kj − θ_cj)²].
+
+    >>> two = np.array([[0.0], [2.0]])
+    >>> normal_contributions(np.array([[2.0]]), np.array([0.5, 0.5]), two, np.ones((2, 1)))
+    array([[2., 0.]])
+    """
+    constant = normals(prior, mean, variance).constant
+    parts = []
+    for k in range(len(mean)):
+        expected = prior @ (variance + (mean - mean[k]) ** 2)
+        values = -0.5 * ((X - mean[k]) ** 2 - expected) / variance[k]
+        base = np.full((len(X), 1), constant[k] - 0.5 * (expected / variance[k]).sum())
+        parts.append(np.concatenate([values, base], axis=1))
+    return parts[1] - parts[0] if len(parts) == 2 else np.stack(parts, axis=1)
+
+
 @kernel(reassociate=True)
 def fill_joint_log_density(X, mean, precision, constant, out):
     n_classes, n_features = mean.shape

@@ -20,10 +20,11 @@ from learnt.engine.classification.class_labels import (
 from learnt.engine.classification.posterior import JointDensityClassifier
 from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.kernel import compilation_enabled
+from learnt.engine.matrices import in_numpy
 from learnt.engine.rows import as_rows
 from learnt.engine.rows.blocks import COMPILED_CELLS
 from learnt.engine.schema import CLASSES, ONE, Schema, real
-from learnt.engine.validation import check_fit
+from learnt.engine.validation import check_fit, check_predict
 from learnt.naive_bayes import _density
 from learnt.statistics import Moments, moments, of_classes
 
@@ -150,6 +151,22 @@ class GaussianNB(JointDensityClassifier, Estimator):
         compiled = _worth_compiling(X, cells)
         joint = _density.compiled_joint_log_density if compiled else _density.joint_log_density
         return joint, (_density.normals(prior, mean, variance),), dtype
+
+    def contributions(self, X: Any) -> np.ndarray:
+        """What every column adds to the log-odds of every row: exact Shapley values.
+
+        Where a column is not known, it is distributed as in the mixture of the classes that the model describes.
+
+        Returns
+        -------
+        array of shape (n, n_features + 1), or (n, n_classes, n_features + 1) for three classes or more
+            A row adds up to log p(x, c), less that of the first of two classes. The last column is its expectation.
+        """
+        check_is_fitted(self)
+        _require_spread(self.var_, self.classes_)
+        X = in_numpy(check_predict(self, X)).astype(np.float64, copy=False)
+        prior, mean, variance = (to_numpy(p).astype(np.float64) for p in (self.class_prior_, self.theta_, self.var_))
+        return _density.normal_contributions(X, prior, mean, variance)
 
     def linear_form(self) -> tuple[Any, Any]:
         """Weights w and offset b of the equivalent linear classifier, where the classes share variances.

@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from learnt.engine.schema import Schema, anyof, choice, count
+from learnt.explanation import Explained
 from learnt.neighbors._base import KNeighborsMixin, NeighborsBase, takes_more_rows
 from learnt.neighbors._choice_of_k import ChoiceOfK
 from learnt.neighbors._leave_one_out import error_rates
@@ -17,7 +18,7 @@ from learnt.neighbors._targets import LabelTargets
 from learnt.neighbors._vote import check_weights_parameter, neighbor_weights, shares, votes
 
 
-class KNeighborsClassifier(ChoiceOfK, KNeighborsMixin, LabelTargets, ClassifierMixin, NeighborsBase):
+class KNeighborsClassifier(ChoiceOfK, KNeighborsMixin, LabelTargets, ClassifierMixin, NeighborsBase, Explained):
     """A row's class is the one most of its k nearest training rows have.
 
         P(y = c | x) = Σ over the k nearest xᵢ of  vᵢ [yᵢ = c]  /  Σ vᵢ,     vᵢ = 1, or 1 / distance

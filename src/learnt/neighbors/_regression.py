@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from learnt.engine.schema import Schema, anyof, choice, count
+from learnt.explanation import Explained
 from learnt.neighbors._base import KNeighborsMixin, NeighborsBase, takes_more_rows
 from learnt.neighbors._choice_of_k import ChoiceOfK
 from learnt.neighbors._leave_one_out import squared_errors
@@ -17,7 +18,7 @@ from learnt.neighbors._targets import NumberTargets
 from learnt.neighbors._vote import check_weights_parameter, means, neighbor_weights
 
 
-class KNeighborsRegressor(ChoiceOfK, KNeighborsMixin, NumberTargets, RegressorMixin, NeighborsBase):
+class KNeighborsRegressor(ChoiceOfK, KNeighborsMixin, NumberTargets, RegressorMixin, NeighborsBase, Explained):
     """The mean target of a row's k nearest training rows.
 
         ŷ(x) = Σ over the k nearest xᵢ of  vᵢ yᵢ  /  Σ vᵢ,     vᵢ = 1, or 1 / distance

@@ -15,6 +15,7 @@ from learnt.engine.matrices import dense
 from learnt.engine.params import ParameterError, check_class_weight
 from learnt.engine.schema import Schema, choice, labels
 from learnt.engine.validation import check_target
+from learnt.explanation import Explained
 from learnt.neural_network import _labels_in_single
 from learnt.neural_network._forward import predictions
 from learnt.neural_network._mlp import LAYERS, PARAMS, TRAINED, MultilayerPerceptron, layers_fit, shape_of
@@ -36,7 +37,7 @@ def _outputs_fit(model: Any, state: dict[str, Any], dims: dict[str, int]) -> str
     return layers_fit(model, state, dims)
 
 
-class MLPClassifier(MultilayerPerceptron, ClassifierMixin, Estimator):
+class MLPClassifier(MultilayerPerceptron, ClassifierMixin, Estimator, Explained):
     """Classes by layers of units:  h_l = φ(h_{l−1} W_l + b_l),  and at the end the probabilities of the classes.
 
     The log loss plus alpha/2 · Σ‖W‖², over the rows of a batch, is made small by gradients from back-propagation. Two

@@ -13,6 +13,7 @@ from learnt.engine.params import ParameterError
 from learnt.engine.schema import Schema, choice
 from learnt.engine.validation import check_target
 from learnt.erm import losses
+from learnt.explanation import Explained
 from learnt.metrics import r2_score
 from learnt.neural_network._forward import predictions
 from learnt.neural_network._mlp import LAYERS, PARAMS, TRAINED, MultilayerPerceptron, layers_fit, shape_of
@@ -22,7 +23,7 @@ from learnt.neural_network.training import LossOutput, Output, SquaredOutput
 _LOSSES = tuple(name for name, loss in losses.NAMES.items() if getattr(loss, "target", "") == "number")
 
 
-class MLPRegressor(MultilayerPerceptron, MultiOutputMixin, RegressorMixin, Estimator):
+class MLPRegressor(MultilayerPerceptron, MultiOutputMixin, RegressorMixin, Estimator, Explained):
     """Numbers by layers of units:  h_l = φ(h_{l−1} W_l + b_l),  and at the end a linear one.
 
     A loss plus alpha/2 · Σ‖W‖², over the rows of a batch, is made small by gradients from back-propagation; several

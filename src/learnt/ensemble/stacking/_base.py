@@ -18,6 +18,7 @@ from learnt.engine.random import generator, random_state_of
 from learnt.engine.weights import RowIndex, take_folds
 from learnt.ensemble._common import fit_member, member_params, plain_columns, routing_enabled, run_members
 from learnt.ensemble.stacking._named_members import NamedMembers, check_members
+from learnt.explanation import Explained
 
 METHODS = ("predict_proba", "decision_function", "predict")
 
@@ -34,7 +35,7 @@ def final_has(method: str) -> Any:
     return check
 
 
-class Stacking(NamedMembers):
+class Stacking(NamedMembers, Explained):
     """Members, their out-of-fold predictions, and the final estimator fitted on these."""
 
     final_estimator: Any

@@ -16,11 +16,12 @@ from learnt.ensemble._trial_members import one_classifier, takes_what_members_ta
 from learnt.ensemble.stacking._named_members import check_fitted_attribute
 from learnt.ensemble.stacking._probability_map import recalibrate
 from learnt.ensemble.stacking._schema import RECALIBRATED
+from learnt.explanation import Explained
 
 LARGEST = 1e3  # of exponents and offsets: far beyond any use, and no row of probabilities overflows
 
 
-class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, Explained):
     """Probabilities bent by a given map:  (1 − doubt)·p′ + doubt/K  with  p′_c ∝ exp(b_c) · (p_c + floor)^exponent.
 
     The map is given, not learnt: fit it to probabilities of rows that the classifier has not seen. An exponent above 1

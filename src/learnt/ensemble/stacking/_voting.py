@@ -25,9 +25,10 @@ from learnt.ensemble._common import (
 from learnt.ensemble._trial_members import classifiers, regressors
 from learnt.ensemble.stacking._named_members import NamedMembers, check_members
 from learnt.ensemble.stacking._schema import VOTING_CLASSIFIER, VOTING_REGRESSOR
+from learnt.explanation import Explained
 
 
-class _Voting(NamedMembers):
+class _Voting(NamedMembers, Explained):
     """Members fitted on the same rows, and their answers side by side."""
 
     weights: Any

@@ -23,6 +23,7 @@ from learnt.engine.threads import single_blas
 from learnt.engine.validation import check_fit
 from learnt.engine.verbose import tell
 from learnt.erm.solvers.curved import Flat, Outcome
+from learnt.explanation import Explained
 from learnt.linear_model.logistic._l1 import solve_sparse
 from learnt.linear_model.logistic._loss import Target, class_totals, mistakes
 from learnt.linear_model.logistic._messages import too_few_classes, unfinished
@@ -43,7 +44,9 @@ _SOLVERS = {
 }
 
 
-class LogisticRegression(progress.CallbackSupportMixin, ProbabilisticLinearClassifier, ClassifierMixin, Estimator):
+class LogisticRegression(
+    progress.CallbackSupportMixin, ProbabilisticLinearClassifier, ClassifierMixin, Estimator, Explained
+):
     """Class probabilities from linear scores:  min over coef, c of  C Σᵢ wᵢ ℓ(yᵢ, coef xᵢ + c) + penalty,
 
         penalty = (1 − ρ) ‖coef‖²/2 + ρ‖coef‖₁,    ρ = l1_ratio

@@ -22,6 +22,7 @@ from learnt.engine.schema import CLASSES, Schema, flag, labels, one_plane_a_clas
 from learnt.engine.threads import run_tasks, single_blas
 from learnt.engine.validation import check_fit
 from learnt.engine.weights import present_rows, rows_given, take_folds, take_params
+from learnt.explanation import Explained
 from learnt.linear_model.logistic import _cv_folds as folds_of
 from learnt.linear_model.logistic._cv_folds import Path, Settings
 from learnt.linear_model.logistic._messages import too_few_classes, unfinished
@@ -37,7 +38,7 @@ _OWN_SCORES = {
 }
 
 
-class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, Estimator):
+class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, Estimator, Explained):
     """`LogisticRegression` whose C, and l1_ratio where several are given, score best on rows left out.
 
     Every fold fits all of `Cs` from strong penalties to weak ones, each from the last; folds run on the pool.

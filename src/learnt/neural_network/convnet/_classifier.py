@@ -11,6 +11,7 @@ from learnt.engine.classification.labels import class_weights, encode_labels
 from learnt.engine.estimator import Estimator, Trial
 from learnt.engine.params import check_class_weight
 from learnt.engine.schema import Schema, labels
+from learnt.explanation import Explained
 from learnt.neural_network.convnet._base import FITTED, PARAMS, TRAINED, ConvNet, network_fits
 from learnt.neural_network.training import Output, SoftmaxOutput
 
@@ -19,7 +20,7 @@ def _rule(model: Any, state: dict[str, Any], dims: dict[str, int]) -> str | None
     return network_fits(model, state, dims) if state["n_outputs_"] == dims["c"] else "has other outputs than classes"
 
 
-class ConvNetClassifier(ConvNet, ClassifierMixin, Estimator):
+class ConvNetClassifier(ConvNet, ClassifierMixin, Estimator, Explained):
     """Classes of images by convolutions, pools and dense layers, and softmax at the end:  pₖ = e^{zₖ} / Σ e^{zⱼ}.
 
     The log loss plus alpha/2 · Σ‖W‖² / n is made small by gradients over batches. Shapes are checked before training

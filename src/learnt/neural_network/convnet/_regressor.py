@@ -10,6 +10,7 @@ from sklearn.metrics import r2_score
 
 from learnt.engine.estimator import Estimator, Trial
 from learnt.engine.schema import Schema, count, real
+from learnt.explanation import Explained
 from learnt.neural_network.convnet._base import FITTED, PARAMS, TRAINED, ConvNet, network_fits
 from learnt.neural_network.training import Output, SquaredOutput
 
@@ -20,7 +21,7 @@ def _rule(model: Any, state: dict[str, Any], dims: dict[str, int]) -> str | None
     return network_fits(model, state, dims)
 
 
-class ConvNetRegressor(ConvNet, RegressorMixin, Estimator):
+class ConvNetRegressor(ConvNet, RegressorMixin, Estimator, Explained):
     """Numbers read off images by convolutions, pools and dense layers; the squared error is made small.
 
     Targets are brought to mean 0 and standard deviation 1 for training, and predictions are in their own unit.

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from learnt.engine.params import check_number
+from learnt.explanation import Explained
 from learnt.svm.dual._base import NO_MISTAKE, solve_or_refuse
 from learnt.svm.dual._classification import SCHEMA, TRIAL, Classification
 from learnt.svm.dual._kernel import TrainingKernel
@@ -17,7 +18,7 @@ from learnt.svm.dual._problems import Machine, classify, classify_nu, finite_C, 
 from learnt.svm.dual._shared import Layout, Machines, Table, classify_nu_pairs, classify_pairs
 
 
-class SVC(Classification):
+class SVC(Classification, Explained):
     """The surface with the widest margin in the space of a kernel:  min ½‖w‖² + C Σ max(0, 1 − yᵢ (w·φ(xᵢ) + b)).
 
     More than two classes are decided by votes of all pairs. The dual problem is solved on working sets, two variables
@@ -142,7 +143,7 @@ class SVC(Classification):
         return classify_pairs(table, layout, self.C * weight, self._effort())
 
 
-class NuSVC(Classification):
+class NuSVC(Classification, Explained):
     """Classification where ν, not C, is given: it bounds the share of rows inside the margin, and of support vectors.
 
     Parameters

@@ -14,6 +14,7 @@ from learnt.engine.matrices import dense
 from learnt.engine.params import check_number
 from learnt.engine.schema import Schema
 from learnt.engine.threads import single_blas
+from learnt.explanation import Explained
 from learnt.svm.dual._base import EXTRA, NO_MISS, PARAMS, STATE, KernelMachine, solve_or_refuse
 from learnt.svm.dual._inputs import fit_rows
 from learnt.svm.dual._kernel import TrainingKernel, machine_rule
@@ -23,7 +24,7 @@ _SCHEMA = Schema(params=PARAMS, state=STATE, extra=EXTRA, rule=machine_rule)
 _TRIAL = Trial(quick={"tol": 1e-8, "gamma": 0.1}, warmup=(Warm("amount"),), weight_unit_free=False, most_rows=600)
 
 
-class _Regression(RegressorMixin, KernelMachine):
+class _Regression(RegressorMixin, KernelMachine, Explained):
     """Fit and predict, whatever the loss."""
 
     C: float
