@@ -108,7 +108,12 @@ CLASSIFIERS = {
     "stacking": (
         lambda: squashed(StackingClassifier([("a", forest()), ("b", GaussianNB())], cv=2, passthrough=True)),
         "probability",
-        "sampled",
+        "carried",
+    ),
+    "stack of forests": (
+        lambda: raw(StackingClassifier([("a", forest()), ("b", forest(ExtraTreesClassifier))], cv=2)),
+        "log-odds",
+        "exact",
     ),
     "neighbours": (lambda: squashed(KNeighborsClassifier()), "probability", "sampled"),
     "blend": (blend, "probability", "sampled"),

@@ -169,7 +169,7 @@ def measure_paths(nodes, first, branches, cover, roots, times, share, points):
     return deepest
 
 
-@kernel
+@kernel(allocates=False)
 def factors(points, weights, size, old, new, times, gains):
     """What a split multiplies and what it is worth at each point; its column has the share `old` above, `new` below.
 
@@ -184,6 +184,58 @@ def factors(points, weights, size, old, new, times, gains):
         times[1, q], times[0, q] = here * before, new * (1.0 - t) * before
         gains[1, q] = weights[q] * ((1.0 - new) / here - known)
         gains[0, q] = weights[q] * (-1.0 / (1.0 - t) - known)
+
+
+@kernel(allocates=False)
+def multiply(product, hot, lost, times, cold, level, size):
+    """The products of the next level: those of this one times the factor of each row's case.
+
+    It satisfies the split, or not this one alone, or not one before (`cold`).
+    """
+    new = level + 1
+    for q in range(size):
+        one, zero = times[1, q] - cold, times[0, q] - cold
+        for r in range(hot.shape[1]):
+            product[new, q, r] = product[level, q, r] * (cold + one * hot[new, r] + zero * lost[new, r])
+
+
+@kernel(allocates=False)
+def hand_up(below, hot, lost, gains, k, level, size, due):
+    """Add what the leaves below a level are worth to the level above; due = what their column gains by it."""
+    for r in range(due.size):
+        due[r] = 0.0
+    for q in range(size):
+        one, zero = gains[level, 1, q], gains[level, 0, q]
+        for r in range(due.size):
+            worth = below[level, k, q, r]
+            below[level - 1, k, q, r] += worth
+            below[level, k, q, r] = 0.0
+            due[r] += worth * (one * hot[level, r] + zero * lost[level, r])
+
+
+@kernel(allocates=False)
+def end_path(product, below, hot, lost, worth, cold, gains, k, level, size, due):
+    """The same of leaves below a level, without writing their products.
+
+    `worth` and `gains` are the sums of value · factor over the leaves.
+    """
+    new = level + 1
+    for r in range(due.size):
+        due[r] = 0.0
+    for q in range(size):
+        one, zero = worth[1, q] - cold, worth[0, q] - cold
+        gain, loss = gains[1, q], gains[0, q]
+        for r in range(due.size):
+            above, h, away = product[level, q, r], hot[new, r], lost[new, r]
+            below[level, k, q, r] += above * (cold + one * h + zero * away)
+            due[r] += above * (gain * h + loss * away)
+
+
+@kernel
+def value_of(trees, leaf, k):
+    """The k-th value of a leaf."""
+    held = trees.nodes[leaf]["threshold"]
+    return held if trees.values.shape[0] == 0 else trees.values[np.int64(held), k]
 
 
 @kernel
@@ -202,8 +254,10 @@ def shapley_rows(view, lo, hi, trees, rule, deep, out):
     part = np.ones(deep + 2)
     went = np.empty((deep + 1, size), np.int64)
     product = np.ones((deep + 1, most, size))
-    below = np.empty((deep + 1, width, most, size))
-    times, gains = np.empty((2, most)), np.empty((deep + 1, 2, most))
+    below = np.zeros((deep + 1, width, most, size))
+    times, own, gains = np.empty((2, most)), np.empty((2, most)), np.empty((deep + 1, 2, most))
+    other_times, other_gains = np.empty((2, most)), np.empty((2, most))
+    worth, gained = np.empty((2, most)), np.empty((2, most))
     path, child = np.empty(deep + 1, np.int64), np.empty(deep + 1, np.int64)
     split, above = np.empty(deep + 1, np.int64), np.empty(deep + 1, np.int64)  # the column; its level before
     latest = np.full(out.shape[1], none, np.int64)
@@ -213,59 +267,59 @@ def shapley_rows(view, lo, hi, trees, rule, deep, out):
         points, weights = rule[0][half], rule[1][half]
         level = 0
         path[0], child[0] = trees.roots[t], 0
-        below[0, :, :half] = 0.0
         while level >= 0:
             node = path[level]
             if child[level] == branches[node]:
                 if level > 0:  # all leaves below are known: hand their sum up
                     column, a = split[level], above[level]
                     for k in range(width):
-                        due[:] = 0.0
-                        for q in range(half):
-                            g2, g1 = gains[level, 1, q], gains[level, 0, q]
-                            for r in range(size):
-                                s = below[level, k, q, r]
-                                below[level - 1, k, q, r] += s
-                                due[r] += s * (g2 * hot[level, r] + g1 * lost[level, r])
+                        hand_up(below, hot, lost, gains, k, level, half, due)
                         for r in range(size):
                             out[target + k, column, r] += due[r]
                     latest[column] = a
                 level -= 1
                 continue
+            column = np.int64(nodes[node]["column"] & np.uint32(COLUMN))
+            a, new, down = latest[column], level + 1, first[node] + child[level]
             if child[level] == 0:
                 for r in range(size):
                     base = np.uint64(lo + r) * rows
                     went[level, r] = np.int64(step(nodes, trees.table, flat, base, columns, np.uint64(node)))
-            down = first[node] + child[level]
             child[level] += 1
-            column = np.int64(nodes[node]["column"] & np.uint32(COLUMN))
-            a, new = latest[column], level + 1
             part[new] = part[a] * trees.share[down]
-            factors(points, weights, half, part[a], part[new], times, gains[new])
+            factors(points, weights, half, part[a], part[new], times, own)
+            cold = part[new] / part[a] if part[a] > 0.0 else 0.0
             for r in range(size):
                 hot[new, r] = hot[a, r] if went[level, r] == down else 0.0
                 lost[new, r] = hot[a, r] - hot[new, r]
-            t0 = part[new] / part[a] if part[a] > 0.0 else 0.0
-            for q in range(half):
-                t2, t1 = times[1, q] - t0, times[0, q] - t0
-                for r in range(size):
-                    product[new, q, r] = product[level, q, r] * (t0 + t2 * hot[new, r] + t1 * lost[new, r])
             if branches[down] > 0:
+                multiply(product, hot, lost, times, cold, level, half)
+                for q in range(half):
+                    gains[new, 0, q], gains[new, 1, q] = own[0, q], own[1, q]
                 path[new], child[new], split[new], above[new] = down, 0, column, a
-                below[new, :, :half] = 0.0
                 latest[column] = new
                 level = new
                 continue
-            due[:] = 0.0
-            for q in range(half):
-                g2, g1 = gains[new, 1, q], gains[new, 0, q]
-                for r in range(size):
-                    due[r] += product[new, q, r] * (g2 * hot[new, r] + g1 * lost[new, r])
-            held = nodes[down]["threshold"]
+            pair = child[level] == 1 and branches[node] == 2 and branches[down + 1] == 0  # two leaves: both at once
+            if pair:
+                child[level] = 2
+                after = part[a] * trees.share[down + 1]
+                factors(points, weights, half, part[a], after, other_times, other_gains)
+                other_cold = after / part[a] if part[a] > 0.0 else 0.0
             for k in range(width):
-                value = held if trees.values.shape[0] == 0 else trees.values[np.int64(held), k]
-                for r in range(size):
-                    out[target + k, column, r] += value * due[r]
+                value = value_of(trees, down, k)
+                second = value_of(trees, down + 1, k) if pair else 0.0
                 for q in range(half):
-                    for r in range(size):
-                        below[level, k, q, r] += value * product[new, q, r]
+                    for case in range(2):
+                        worth[case, q] = value * times[case, q]
+                        gained[case, q] = worth[case, q] * own[case, q]
+                        if pair:
+                            other = second * other_times[1 - case, q]  # a row that goes one way does not go the other
+                            worth[case, q] += other
+                            gained[case, q] += other * other_gains[1 - case, q]
+                both = value * cold + (second * other_cold if pair else 0.0)
+                end_path(product, below, hot, lost, worth, both, gained, k, level, half, due)
+                for r in range(size):
+                    out[target + k, column, r] += due[r]
+        for k in range(width):
+            below[0, k, :half] = 0.0
