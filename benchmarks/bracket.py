@@ -8,6 +8,7 @@ generator is known, the truth. "both" says that there is a lower bound too; an u
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -16,6 +17,8 @@ import polars as pl
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+
+from tests.study.judgement.test_bracket import AMOUNTS, CLASSES, N, signal  # noqa: E402
 
 from learnt.diagnosis import row_losses  # noqa: E402
 from learnt.ensemble import RandomForestClassifier, RandomForestRegressor  # noqa: E402
@@ -26,7 +29,6 @@ from learnt.study import example_path, read_table  # noqa: E402
 from learnt.study.facts import Bracket  # noqa: E402
 from learnt.study.judgement._ceiling import bracket, floor_and_ceiling  # noqa: E402
 from learnt.study.table._problem import Problem, pose  # noqa: E402
-from tests.study.judgement.test_bracket import AMOUNTS, CLASSES, N, signal  # noqa: E402
 
 MOST = 4000
 REAL = {
@@ -71,7 +73,12 @@ def real() -> list[tuple[str, pl.DataFrame, str, str]]:
         task = "regress" if name == "diabetes" else "classify"
         target = bunch.target if task == "regress" else np.array([f"k{c}" for c in bunch.target])
         found.append((name, framed(bunch.data, target), "y", task))
-    shared = ROOT.parent / "shared" / "data"
+    from statsmodels import datasets as econometrics
+
+    for name, target in (("fair", "affairs"), ("anes96", "vote")):
+        rows = getattr(econometrics, name).load_pandas().data
+        found.append((name, pl.from_pandas(rows), target, "auto"))
+    shared = Path(os.environ.get("LEARNT_BENCH_DATA", ROOT.parent / "shared" / "data"))
     for file in sorted(shared.glob("*.csv")):
         frame = read_table(file)
         target = REAL.get(file.stem, frame.columns[-1])
@@ -123,9 +130,8 @@ def main() -> None:
         found, usual = bracketed(frame, target, task)
         both[1], count[1] = both[1] + (found.lower > 0), count[1] + 1
         line(name, usual, found, "", "")
-    print(
-        f"\ngenerated: the truth inside {inside} of {count[0]}, both bounds in {both[0]}; real: both in {both[1]} of {count[1]}"
-    )
+    print(f"\ngenerated: the truth inside {inside} of {count[0]}, both bounds in {both[0]}")
+    print(f"real: both bounds in {both[1]} of {count[1]}")
 
 
 def line(name: str, usual: float, found: Bracket, truth: str, holds: str) -> None:
