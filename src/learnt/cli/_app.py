@@ -48,7 +48,12 @@ def _study_options(parser: Parser) -> None:
     add = parser.add_argument
     add("table", nargs="?", help=f"{_TABLES} Without one: a table of ours.")
     add("-t", "--target", metavar="COLUMN", help="The column to predict.")
-    add("--budget", metavar="TIME", default="60s", help="Wall-clock limit, such as 60s, 5m, 1h (default: 60s).")
+    add(
+        "--budget",
+        metavar="TIME",
+        default="60s",
+        help="What you wait for once the table is read: 60s, 5m, 1h (default: 60s).",
+    )
     add("-o", "--out", metavar="FOLDER", help="Folder for the report, model and numbers.")
     add("--task", default="auto", help="auto, classify or regress (default: auto).")
     add("--time", metavar="COLUMN", help='Column that orders rows in time; "none" to shuffle.')

@@ -1,4 +1,4 @@
-"""When the process began, before anything heavy is imported: a budget counts from here."""
+"""When the process began, before anything heavy is imported: what a study says of its time counts from here."""
 
 import time
 

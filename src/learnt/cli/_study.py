@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from rich.console import Console
@@ -14,11 +14,14 @@ from rich.markup import escape
 from learnt.cli._errors import Interrupted, tell
 from learnt.cli._started import STARTED
 from learnt.engine import progress
-from learnt.study import Study, StudyError, example_path, open_study, parse_budget, parse_cost
+from learnt.study import StudyError, example_path, parse_budget, parse_cost
 from learnt.study._counting import counted
 from learnt.study._errors import one_line
 from learnt.study._run import carry_out
 from learnt.study.table._source import name_of
+
+if TYPE_CHECKING:
+    from learnt.study import Study
 
 _FORMULA, _NUMBER = r"^[=+\-@\t\r]", r"^[+-]?[0-9.,eE+-]+$"
 NOTHING_BEAT_THE_CONSTANT = 3
@@ -61,6 +64,8 @@ def run_study(
         carry_out(table, target, out=Path(out), say=say, budget=seconds, cost=costs, began=STARTED, **options)
     except KeyboardInterrupt:
         raise Interrupted(_interrupted_message(Path(out))) from None
+    from learnt.study import open_study  # loads what no race needs
+
     found = open_study(out)
     if not quiet:
         _print_summary(found)

@@ -11,7 +11,7 @@
 door         the study from Python and notebooks: learnt.study(frame, target="late") and the object it returns
 _run         the steps in order: up to the race            _conclude   and after it
 _settings    the options of a study                            _errors     error messages
-_counting    counts in sentences
+_counting    counts in sentences                               _clock     what the time went into
 _journal     every result as soon as it is known, so that an interrupted study can resume
 _folder      one study at a time in a folder, and no other files overwritten
 _model       a saved model in memory                       _predict    used on a table

@@ -16,6 +16,7 @@ import polars as pl
 
 from learnt._version import __version__
 from learnt.persistence import load
+from learnt.study._clock import note_total, time_spent
 from learnt.study._example import make_deliveries
 from learnt.study._predict import ModelNotes
 from learnt.study._session import Session, Table
@@ -260,7 +261,8 @@ class Conclusion:
             sections = run.timed("sections", further_sections, sections, *made)
         facts = replace(facts, sections=sections)
         facts = replace(facts, summary=summarise(facts))
-        run.seconds["total"] = time.monotonic() - run.began
+        note_total(run.seconds, time.monotonic() - run.began)
+        run.say(time_spent(run.seconds, self.settings.budget))
         files = ["model.learnt"] + (["judged.learnt"] if self.refit else [])
         for name in files:
             ModelNotes.of(facts).write(run.work / name)

@@ -14,6 +14,7 @@ import polars as pl
 
 from learnt.engine import progress
 from learnt.plots import number
+from learnt.study._clock import beyond_half
 from learnt.study._counting import counted
 from learnt.study._errors import StudyError, did_you_mean
 from learnt.study._example import TARGET
@@ -56,12 +57,13 @@ def carry_out(
 ) -> None:
     """Go from a table to a judged model, in the folder `out`; `options` are those of `Settings`.
 
-    The budget counts from the `time.monotonic()` at which it `began`, now by default.
+    The budget is what one waits for once the table is read. A command `began`, on the clock of `time.monotonic`, with
+    its process, any other study begins now.
     """
-    # For a command the budget starts with the process, before anything is computed.
     moment = (time.monotonic(), time.process_time()) if began is None else (began, 0.0)
     loaded = time.process_time()
     frame, name, data_hash, example = open_table(table, options.get("header"))
+    read = time.monotonic()
     if target is None:
         if not example:
             known = did_you_mean("", besides_pixels(frame.columns))
@@ -77,8 +79,8 @@ def carry_out(
             say(f"Resuming: {journal.found} results of an earlier run are in {journal.path}.")
         if settings.keep_sealed and is_named(table) and (place := place_of(table)) is not None:
             journal.add("table", "", place)  # where the sealed rows are
-        budget, work = Budget(settings.budget, moment[0]), out / f"{WORK}{journal.key}"
-        session = Session(settings, out, journal, say, budget, work, moment[0])
+        budget, work = Budget(settings.budget, read), out / f"{WORK}{journal.key}"
+        session = Session(settings, out, journal, say, budget, work, moment[0], {"read": read - moment[0]})
         RunningStudy(session, moment[1], loaded).all_steps(Table(frame, name, data_hash, example))
 
 
@@ -116,7 +118,7 @@ class RunningStudy:
             families = {c.family.name: c.family for c in entries}
             sizes = [min(ground.training_rows, 1000), ground.training_rows]
             session.seconds["compiling"] = compile_ahead(workers[0], families.values(), sizes, self.say)
-            self.budget.not_counted(session.seconds["compiling"])
+            self.budget.not_counted(beyond_half(session.seconds["compiling"], s.budget))
             self._say_constant(floor(problem, sealed.development))
             background = BackgroundCall(self._during_the_race, problem, sealed.development)
             background.start()  # the race is run by other processes
@@ -134,8 +136,8 @@ class RunningStudy:
         return process_count(self.settings.threads, self.settings.budget, 2 if large else MOST)
 
     def _write_rows(self, problem: Problem, sealed: Sealed) -> Ground:
-        s, y = self.settings, problem.y[sealed.development]
-        codes = np.searchsorted(np.array(problem.classes), y) if problem.classes is not None else y
+        s = self.settings
+        codes = problem.codes[sealed.development].astype(np.int64 if problem.classify else np.float64)
         n_classes = None if problem.classes is None else len(problem.classes)
         metric = None
         if s.metric is not None:

@@ -11,6 +11,6 @@ _script      the same recipe as train.py, plain code for the user
 _layout      rows and folds in files, for the processes that fit models
 _bench       fits in the worker process: prepared folds, losses, the final model
 _worker      the process itself; _process how it is started; _remote the study's side of it: requests with a time limit
-_compilation kernels compiled before the clock starts
+_compilation kernels compiled before the race
 _background  a calculation in a thread while the race goes on
 """

@@ -1,6 +1,6 @@
 """How a study's time is divided: what must come after the race is set aside before it begins.
 
-    began ──── reading, sealing ──── race ────┬── choice ──┬── final fits ──┬── test set, report ──┐ end
+    began ─── profiling, sealing ─── race ────┬── choice ──┬── final fits ──┬── test set, report ──┐ end
                                       until ──┘            └──── reserve ───┴────────── closing ───┘
 
 What the study itself calculates is known in seconds of the processor: some whatever the table, and more the more its
@@ -47,7 +47,7 @@ class Budget:
         self.work = USUAL_WORK  # processor seconds in which the table was read, profiled and sealed
 
     def not_counted(self, seconds: float) -> None:
-        """Time that is not taken from the budget, such as compiling."""
+        """Time that is not taken from the budget, such as most of a long compiling."""
         self.end += seconds
 
     def already_spent(self, seconds: float) -> None:

@@ -1,11 +1,11 @@
-"""Kernels compiled before the budget's clock starts: once on a machine, announced, on all cores.
+"""Kernels compiled before the race: once on a machine, announced, on all cores.
 
 Kernels are compiled at their first use. Each kind of model that will race is therefore fitted once on few of the
 study's own rows, the heaviest first, in as many processes as there are cores; their code reaches the race through the
 kernels' cache. A file in the cache folder lists the entries that such a rehearsal used: while all of them exist, the
 next study skips it silently.
 
-Where nothing can be kept, the process that runs the race compiles for itself, also before the clock starts.
+Where nothing can be kept, the process that runs the race compiles for itself, also before it begins.
 """
 
 from __future__ import annotations
@@ -36,12 +36,13 @@ from learnt.study.race._remote import Failed, TooSlow, Worker
 PATIENCE = 600.0  # seconds for one rehearsal, compiling on a busy machine included
 MOST_ROWS = 5_000  # with more rows no family takes another code path
 LABEL = "compiling machine code, once on this machine"
-ANNOUNCEMENT = "Compiling machine code, once on this machine; the budget's clock starts afterwards."
+ANNOUNCEMENT = "Compiling machine code, once on this machine; at most half of the budget goes into it."
 CHECKING_LABEL = "checking machine code, once for tables of this size"
-CHECKING = "Checking that machine code for tables of this size is there; the budget's clock starts afterwards."
+CHECKING = "Checking that machine code for tables of this size is there; at most half of the budget goes into it."
 SILENT = 1.0  # seconds of a rehearsal that compiles nothing, after which it is announced as well
 NO_CACHE = (
-    "Machine code cannot be kept on this machine, so this study compiles its own; the budget's clock starts afterwards."
+    "Machine code cannot be kept on this machine, so this study compiles its own; at most half of the budget goes into "
+    "it."
 )
 
 Say = Callable[[str], None]
