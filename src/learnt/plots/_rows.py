@@ -166,7 +166,7 @@ def decomposition(
 ) -> Chart:
     """The parts of an error, or of anything, as one stacked bar, each labelled with its share or as `form` writes it.
 
-    A part without a name has no label.
+    A part without a name has no label, and one that `form` leaves empty has its name alone.
 
     >>> decomposition([("noise", 0.7), ("bias", 0.2), ("variance", 0.1)]).title
     'What the error is made of'
@@ -194,7 +194,7 @@ def decomposition(
     for k, (name, value) in enumerate(parts):
         if not name:
             continue
-        label = f"{name} {100 * max(value, 0.0) / total:.0f}%" if form is None else f"{name} {form(value)}"
+        label = f"{name} {100 * max(value, 0.0) / total:.0f}%" if form is None else f"{name} {form(value)}".rstrip()
         marks.append(tag("rect", x=x, y=y + 38, width=11.0, height=11.0, rx=2, fill=colors[k % len(colors)]))
         marks.append(text(x + 16, y + 48, label, fill=INK))
         x += 40 + 6.6 * len(label)

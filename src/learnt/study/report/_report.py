@@ -16,7 +16,7 @@ import numpy as np
 
 from learnt import plots
 from learnt.plots import Row, number, percent
-from learnt.study.facts import Diagnosis, Facts, Race, Racer, Test, TestOfClasses
+from learnt.study.facts import Diagnosis, Facts, Part, Race, Racer, Test, TestOfClasses
 from learnt.study.report._sections import amount_form, further_facts, reasons_chart
 from learnt.study.report._words import (
     interval_words,
@@ -247,10 +247,14 @@ def _diagnosis_charts(diagnosis: Diagnosis, loss: str, scale: Callable[[Any], An
     curve, parts = diagnosis.curve, diagnosis.parts
     train, valid = scale(np.array(curve.train)), scale(np.array(curve.valid))
     together = parts.noise.low == 0 and parts.bias.low == 0  # the two could not be separated
-    values = {"noise": parts.noise.value, "bias": parts.bias.value, "variance": parts.variance.value}
+    span = partial(_span, total=diagnosis.loss)
     if together:
-        values = {"noise or bias": values["noise"] + values["bias"], "": 0.0, "variance": values["variance"]}
-    charts = {"parts": plots.decomposition(list(values.items()))}
+        either = Part(parts.noise.value + parts.bias.value, diagnosis.loss - parts.variance.high, diagnosis.loss)
+        values = [(span("noise or bias", either), either.value), ("", 0.0)]
+    else:
+        values = [(span("noise", parts.noise), parts.noise.value), (span("bias", parts.bias), parts.bias.value)]
+    values.append((span("variance", parts.variance), parts.variance.value))
+    charts = {"parts": plots.decomposition(values, form=lambda value: "")}
     if len(curve.sizes) > 1:
         charts["curve"] = plots.learning_curve(
             curve.sizes,
@@ -263,6 +267,16 @@ def _diagnosis_charts(diagnosis: Diagnosis, loss: str, scale: Callable[[Any], An
             loss=loss,
         )
     return charts
+
+
+def _span(name: str, part: Part, total: float) -> str:
+    """A part of the loss between its bounds, as the evidence says it.
+
+    >>> _span("variance", Part(0.1, 0.0, 0.3), 1.0)
+    'variance 0–30%'
+    """
+    low, high = (100 * min(max(v / total, 0.0), 1.0) if total > 0 else 0.0 for v in (part.low, part.high))
+    return f"{name} {low:.0f}–{high:.0f}%"
 
 
 def _class_charts(facts: Facts, test: TestOfClasses) -> dict[str, Any]:
