@@ -11,7 +11,7 @@ from learnt.ensemble import RandomForestClassifier, RandomForestRegressor
 from learnt.persistence import save
 from learnt.pipeline import make_pipeline
 from learnt.preprocessing import TableEncoder
-from learnt.study import StudyError, open_service, predict_table
+from learnt.study import StudyError, _reasons, open_service, predict_table
 from learnt.study._model import SavedModel
 from learnt.study._predict import ModelNotes
 from learnt.study._reasons import reason_records, row_reasons
@@ -100,3 +100,17 @@ def test_what_cannot_be_explained_is_said_in_one_sentence(tmp_path):
     model = SavedModel.open(saved(tmp_path, 2))
     with pytest.raises(StudyError, match="X has no rows"):
         row_reasons(model, rows()[:0], pl.DataFrame({"prediction": []}))
+
+
+def test_many_rows_are_explained_part_by_part(tmp_path, monkeypatch):
+    path = saved(tmp_path, 3)
+    whole = predict_table(path, rows(), explain=True)
+    monkeypatch.setattr(_reasons, "_AT_ONCE", 30)
+    assert predict_table(path, rows(), explain=True).equals(whole)
+
+
+def test_pixels_are_no_reasons(tmp_path):
+    X = np.random.default_rng(0).random((30, 225))
+    save(RandomForestClassifier(2, random_state=0).fit(X, X[:, 0] > 0.5), tmp_path / "model.learnt")
+    with pytest.raises(StudyError, match="learnt from images of 225 pixels"):
+        predict_table(tmp_path / "model.learnt", pl.DataFrame(X), explain=True)

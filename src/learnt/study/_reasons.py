@@ -13,6 +13,8 @@ from learnt.study._errors import StudyError
 from learnt.study._model import SavedModel
 
 REASONS = 3  # columns of words
+_AT_ONCE = 20_000  # rows
+_PIXELS = 200  # columns without an encoder: an image
 
 
 class RowReasons(NamedTuple):
@@ -27,8 +29,30 @@ class RowReasons(NamedTuple):
 
 def row_reasons(saved: SavedModel, X: Any, decided: pl.DataFrame) -> RowReasons:
     """The reasons for what was decided for rows from `columns_of`."""
+    if saved.encoder is None and X.shape[1] > _PIXELS:
+        raise StudyError(
+            f"Reasons are given for the columns of a table; {saved.path} was learnt from images of {X.shape[1]} pixels."
+        )
+    parts = [
+        _some_reasons(saved, X, decided, slice(start, start + _AT_ONCE)) for start in range(0, max(len(X), 1), _AT_ONCE)
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    first, errors = parts[0], [part.error for part in parts if part.error is not None]
+    return RowReasons(
+        first.columns,
+        None if first.of is None else [label for part in parts for label in part.of or ()],
+        np.concatenate([part.values for part in parts]),
+        np.concatenate([part.baseline for part in parts]),
+        np.concatenate(errors) if errors else None,
+    )
+
+
+def _some_reasons(saved: SavedModel, X: Any, decided: pl.DataFrame, some: slice) -> RowReasons:
+    background = X if len(X) > _AT_ONCE else None  # the same for all parts
+    X, decided = X[some], decided[some]
     try:
-        found = contributions(saved.fitted, X, link="probability")
+        found = contributions(saved.fitted, X, background, link="probability")
     except ValueError as error:
         raise StudyError(" ".join(str(error).split())) from error
     if saved.classes is None:

@@ -29,7 +29,7 @@ from learnt.engine.threads import for_blocks
 from learnt.forestry.bins._bins import flat_view
 from learnt.forestry.kept._traverse import CATEGORIES, COLUMN, INNER, step
 
-_ROWS = 64  # that go down a tree together
+_ROWS = 128  # that go down a tree together
 
 
 class PathTrees(NamedTuple):
