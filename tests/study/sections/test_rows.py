@@ -22,7 +22,8 @@ def test_rows_are_shown_as_they_are_in_the_file():
     contributions = np.zeros((5, 3))
     contributions[:, 0], contributions[:, 1] = -0.5, 0.25
     facts = {"places": 100 + np.arange(n), "y": y, "output": output, "losses": losses, "decided": decided}
-    found = shown_rows(table, worst, **facts, classes=["no", "yes"], columns=["b", "a", "c"])
+    own = {name: part[worst] for name, part in facts.items()}
+    found = shown_rows(table[worst], **own, classes=["no", "yes"], columns=["b", "a", "c"])
     found = with_reasons(found, table[worst], contributions)
     assert [row.row for row in found] == (100 + worst).tolist()
     first, k = found[0], worst[0]
@@ -43,7 +44,9 @@ def test_rows_are_shown_as_they_are_in_the_file():
 def test_amounts_are_shown_without_probabilities():
     y, output = np.array([1.0, 5.0, 2.0]), np.array([1.0, 2.0, 2.5])
     facts = {"places": np.arange(3), "y": y, "output": output, "losses": (y - output) ** 2, "decided": output}
-    (found,) = shown_rows(pl.DataFrame({"x": [1, 2, 3]}), [1], **facts)
+    found = shown_rows(pl.DataFrame({"x": [1.0, 2.0, 1 / 3]}), **facts)
+    assert found[2].cells == {"x": "0.333333"}
+    found = found[1]
     assert (found.truth, found.predicted, found.probability, found.loss) == (5.0, 2.0, None, 9.0)
 
 

@@ -25,7 +25,9 @@ from learnt.study.sections._thresholds import precision_recall, thresholds
 from learnt.study.table._problem import Problem
 from learnt.study.table._seal import Sealed
 
-MOST_CELLS = 2_000_000  # of the rows whose columns are profiled
+MOST_CELLS = 2_000_000  # that are looked at for a section
+MOST_WRITTEN = 30_000  # cells among them that are numbers or dates written as text, which take ten times as long
+LEAST_ROWS = 1_000
 BACKGROUND = 50  # rows that stand for unknown cells
 TRIED, LEAST_PAIRS, MOST_PAIRS = 2, 20, 200  # pairs of orders for sampled reasons: to time one row, and for all
 OVERRUN = 0.03  # share of the budget: quick sections are not lost where what came before took longer than foreseen
@@ -93,6 +95,17 @@ class _Maker:
         self.kinds = {c["name"]: c["kind"] for c in problem.columns}
         pixels = set() if problem.grid is None else set(problem.grid.names)
         self.names = [name for name in problem.features if name not in pixels]
+        written = sum(
+            problem.table.schema[name] == pl.String and self.kinds.get(name) in ("number", "date")
+            for name in self.names
+        )
+        self.most = max(MOST_CELLS // max(len(self.names), 1), LEAST_ROWS)
+        if written:
+            self.most = min(self.most, max(MOST_WRITTEN // written, LEAST_ROWS))
+
+    def thinned(self, rows: np.ndarray) -> np.ndarray:
+        """At most as many of the rows as there is time for, evenly spaced."""
+        return rows if len(rows) <= self.most else rows[np.linspace(0, len(rows) - 1, self.most).astype(np.int64)]
 
     def leading(self, found: Sections) -> list[str]:
         """The columns, the most important first: by what the model loses without them, or by what each explains."""
@@ -132,7 +145,7 @@ class _Maker:
         names = [name for name in self.leading(found) if name != problem.time]
         if not names:
             return found
-        parts = [problem.table.select(names)[rows] for rows in (sealed.development, sealed.test)]
+        parts = [problem.table.select(names)[self.thinned(rows)] for rows in (sealed.development, sealed.test)]
         independent = None
         if problem.groups is not None:
             first, second = (len(np.unique(problem.groups[rows])) for rows in (sealed.development, sealed.test))
@@ -140,12 +153,9 @@ class _Maker:
         return replace(found, drift=drift(*parts, kinds=self.kinds, independent=independent))
 
     def columns(self, found: Sections) -> Sections:
-        problem, rows = self.problem, self.sealed.development
+        problem, rows = self.problem, self.thinned(self.sealed.development)
         if not self.names or found.columns:
             return found
-        most = max(MOST_CELLS // len(self.names), 1000)
-        if len(rows) > most:
-            rows = rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
         profiles = profile_columns(
             problem.table.select(self.names)[rows],
             problem.y[rows],
@@ -160,6 +170,7 @@ class _Maker:
         problem = self.problem
         if not self.names:
             return found
+        judged = Predicted(*(part[self.thinned(np.arange(len(judged.rows)))] for part in judged))
         y = problem.y[judged.rows]
         errors = self.decided(judged) != y if problem.classify else np.abs(y - judged.output)
         clusters = None if problem.groups is None else problem.groups[judged.rows]
@@ -181,17 +192,16 @@ class _Maker:
         y = problem.y[judged.rows]
         names = None if problem.classes is None else np.array(problem.classes)
         losses = row_losses(y, judged.output, names)
-        table = problem.table.select(self.names)[judged.rows]
 
         def shown(picked: np.ndarray) -> tuple[ShownRow, ...]:
+            own = Predicted(judged.rows[picked], judged.output[picked])
             return shown_rows(
-                table,
-                picked,
-                places=problem.rows[judged.rows],
-                y=y,
-                output=judged.output,
-                losses=losses,
-                decided=self.decided(judged),
+                problem.table.select(self.names)[own.rows],
+                places=problem.rows[own.rows],
+                y=y[picked],
+                output=own.output,
+                losses=losses[picked],
+                decided=self.decided(own),
                 classes=problem.classes,
                 columns=self.leading(found),
             )

@@ -9,6 +9,7 @@ import numpy as np
 
 from learnt import plots
 from learnt.plots import Row, number
+from learnt.study._counting import counted
 from learnt.study.facts import Facts, TestOfClasses
 from learnt.study.facts._sections import (
     AtThreshold,
@@ -88,6 +89,8 @@ def further_facts(facts: Facts) -> dict[str, Any]:
             x_label=found.groups.measure,
             form=_axis_form(classify),
         )
+        others = len(found.groups.groups) - len(shown)
+        more["other_groups"] = f"{counted(others, 'more group')} {'is' if others == 1 else 'are'}"
         more |= {"groups": shown, "group_columns": len({g.column for g in found.groups.groups})}
         more["groups_told"], more["groups_said"] = groups_told(found.groups), _groups_said(found.groups)
     if found.effects:
@@ -164,8 +167,8 @@ def groups_told(found: GroupErrors) -> str:
     first = found.flagged[0]
     form = share if found.measure == "error rate" else number
     most = f"{first.column} {first.group}, {form(first.error)} against {form(first.elsewhere)} elsewhere"
-    verb = "has an error that differs" if flagged == 1 else "have errors that differ"
-    return f"{flagged} of the {count} groups {verb} from that of all other rows, {chance}; most clearly {most}."
+    verb = "has an error that differs from that" if flagged == 1 else "have errors that differ from those"
+    return f"{flagged} of the {count} groups {verb} of all other rows, {chance}; most clearly {most}."
 
 
 def _groups_said(found: GroupErrors) -> str:

@@ -32,7 +32,6 @@ def worst_and_typical(losses: np.ndarray, worst: int = WORST, typical: int = TYP
 
 def shown_rows(
     table: pl.DataFrame,
-    picked: Sequence[int] | np.ndarray,
     *,
     places: np.ndarray,
     y: np.ndarray,
@@ -47,8 +46,7 @@ def shown_rows(
     Parameters
     ----------
     table : DataFrame
-        The raw cells of all rows that were predicted.
-    picked : rows of it to show.
+        Their raw cells.
     places : array
         Where each row was in the file, from 0.
     y, output, losses, decided : arrays
@@ -63,18 +61,16 @@ def shown_rows(
     tuple of ShownRow
     """
     names = [name for name in (columns if columns is not None else table.columns) if unreadable(table[name]) is None]
-    picked = np.asarray(picked, dtype=np.int64)
-    shown = {name: _cells(table[name], picked) for name in names}
-    found = []
-    for k, row in enumerate(picked):
-        if classes is None:
-            truth, said, probability = float(y[row]), float(decided[row]), None
-        else:
-            truth, said = str(y[row]), str(decided[row])
-            probability = float(output[row, classes.index(y[row].item() if hasattr(y[row], "item") else y[row])])
-        cells = {name: shown[name][k] for name in names[:MOST_CELLS]}
-        found.append(ShownRow(int(places[row]), truth, said, probability, float(losses[row]), cells, ()))
-    return tuple(found)
+    shown = {name: _cells(table[name]) for name in names[:MOST_CELLS]}
+    truth: list[str | float] = [str(v) for v in y.tolist()] if classes is not None else y.tolist()
+    said: list[str | float] = [str(v) for v in decided.tolist()] if classes is not None else decided.tolist()
+    given: list[float | None] = [None] * len(y)
+    if classes is not None:
+        given = [float(p[classes.index(v)]) for p, v in zip(output, y.tolist())]
+    return tuple(
+        ShownRow(place, truth[k], said[k], given[k], float(losses[k]), {name: shown[name][k] for name in shown}, ())
+        for k, place in enumerate(places.tolist())
+    )
 
 
 def with_reasons(rows: tuple[ShownRow, ...], table: pl.DataFrame, contributions: np.ndarray) -> tuple[ShownRow, ...]:
@@ -92,7 +88,7 @@ def with_reasons(rows: tuple[ShownRow, ...], table: pl.DataFrame, contributions:
     -------
     tuple of ShownRow
     """
-    cells = {name: _cells(table[name], np.arange(len(table))) for name in table.columns}
+    cells = {name: _cells(table[name]) for name in table.columns}
     told = []
     for k, row in enumerate(rows):
         order = np.argsort(-np.abs(contributions[k]), kind="stable")[:MOST_REASONS]
@@ -105,6 +101,8 @@ def with_reasons(rows: tuple[ShownRow, ...], table: pl.DataFrame, contributions:
     return tuple(told)
 
 
-def _cells(series: pl.Series, rows: np.ndarray) -> list[str]:
-    cells = as_text(series.gather(pl.Series(rows))).to_list()
+def _cells(series: pl.Series) -> list[str]:
+    if series.dtype.is_float():
+        return ["–" if v is None or v != v else f"{v:.6g}" for v in series.to_list()]
+    cells = as_text(series).to_list()
     return ["–" if c is None else c if len(c) <= LONGEST else c[: LONGEST - 1] + "…" for c in cells]
