@@ -87,7 +87,8 @@ def _side_by_side(labels, counts, values, limits, said, form, title, description
 
 def _value_axis(frame: Frame, form: Callable[[float], str]) -> None:
     """Lines and labels of the target alone: the bars have none."""
-    found = ticks(*frame.y_limits, 4)
+    low, high = frame.y_limits
+    found = ticks(low, high, 4)
     for value, label in zip(found, tick_labels(found, form)):
         y = frame.y(value)
         frame.add(tag("path", d=f"M{frame.left:.1f} {y:.1f}h{frame.width_in:.1f}", stroke=GRID))

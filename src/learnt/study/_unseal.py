@@ -91,9 +91,9 @@ def _opened(folder: Path, facts: Facts, table: Any, say: Say) -> Facts:
         settings={**facts.settings, "keep_sealed": False},
         diagnosis=reconciled(facts.diagnosis, facts.test, facts.beats_constant),
     )
-    known, output = facts.sections or Sections(), written_output(tested, problem.classes)
+    so_far, output = facts.sections or Sections(), written_output(tested, problem.classes)
     made = (facts, problem, sealed, session, model, None, output)
-    facts = replace(facts, sections=further_sections(known, *made))
+    facts = replace(facts, sections=further_sections(so_far, *made))
     session.seconds["test"] = time.monotonic() - started
     assert facts.run is not None
     clock = {**facts.run.seconds, **session.seconds}

@@ -72,7 +72,7 @@ def _training(facts: Facts) -> tuple[str, ...]:
 
 def _evaluation(facts: Facts) -> tuple[str, ...]:
     seal = facts.seal
-    uses = 0 if facts.test is None else facts.test.use
+    uses = 0 if facts.test is None else facts.test.use or 1
     use = "still sealed" if uses == 0 else "opened once" if uses == 1 else f"opened for the {ordinal(uses)} time"
     return (f"{seal.test_rows:,} test rows, {seal.how}; {use}.",)
 

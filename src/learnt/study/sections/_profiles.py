@@ -164,7 +164,10 @@ def _measured(codes: np.ndarray, labels: list[str], target: np.ndarray, share: b
 
 
 def _share(own: np.ndarray) -> tuple[float | None, float | None, float | None]:
-    return tuple(wilson_interval(float(own.sum()), len(own))) if len(own) else (None, None, None)
+    if not len(own):
+        return None, None, None
+    found = wilson_interval(float(own.sum()), len(own))
+    return found.estimate, found.low, found.high
 
 
 def _mean(own: np.ndarray) -> tuple[float | None, float | None, float | None]:
