@@ -122,7 +122,7 @@ def _below_each_other(labels, counts, values, limits, said, form, title, descrip
         return left + width * min(max((value - limits[0]) / (limits[1] - limits[0]), 0.0), 1.0)
 
     marks: list[str] = []
-    found = ticks(*limits, 4)
+    found = ticks(limits[0], limits[1], 4)
     bars = [
         tag("rect", hint(said[k]), x=left, y=top + step * k + 3, width=width * count / most, height=16.0, fill=GRID)
         for k, count in enumerate(counts)

@@ -139,8 +139,10 @@ def test_wide_tables_say_that_there_is_more(classified, open_page):
 
 def test_a_dark_page_is_printed_on_white(classified, open_page):
     page = open_page(classified[0].report.path, 1280, "dark")
+    page.set_viewport_size({"width": 718, "height": 1000})  # A4 but for its margins
     page.emulate_media(media="print", color_scheme="dark")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate("document.documentElement.scrollWidth") == 718
     assert page.locator("details:not([open])").count() == 0
     assert page.low_contrast() == []
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
