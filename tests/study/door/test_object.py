@@ -52,6 +52,9 @@ def test_a_study_of_a_data_frame_answers_in_its_library(tmp_path, monkeypatch):
     np.testing.assert_allclose(proba.sum(axis=1), 1)
     assert isinstance(s.leaderboard, pd.DataFrame)
     assert len(repr(s).splitlines()) == 5
+    more = learnt.study(frame, target="late", budget="5s", drop="kind")
+    assert more.facts["run"]["reused"] > 0  # it went on, though the folder is another
+    assert more.folder != s.folder
     folder, kept = s.folder, s.save_all(tmp_path / "kept")
     again = pickle.loads(pickle.dumps(s))
     assert again.folder != folder
@@ -106,6 +109,16 @@ def test_unreadable_cells_are_refused_in_words_of_python_and_counted_on_request(
         opened.predict(bad)
     with pytest.warns(UserWarning, match="count as missing"):
         opened.predict(bad, lenient=True)
+
+
+def test_rows_unlike_all_that_was_learnt_from_are_named(opened, orders_read):
+    strange = orders_read.head(3).with_columns(z=pl.Series([0.1, 9e9, 0.2]))
+    with pytest.warns(UserWarning, match="unlike"):
+        opened.predict(strange)
+    found = opened.unlike(strange.to_pandas())
+    assert isinstance(found, pd.Series)
+    assert found.isna().tolist() == [True, False, True]
+    assert "z" in found[1]
 
 
 def test_the_leaderboard_says_what_the_facts_say(opened, regressed):
@@ -195,3 +208,13 @@ def test_the_theme_of_the_notebook_counts_and_not_that_of_the_system(opened, ope
     seen = open_page(page, 1280, "dark" if "true" in theme else "light")
     red = seen.evaluate("getComputedStyle(document.querySelector('.learnt-card')).backgroundColor.match(/\\d+/)[0]")
     assert (int(red) > 200) == ("true" in theme)
+
+
+def test_reasons_add_up_to_the_prediction_in_columns_of_the_table(opened, orders_read):
+    rows = orders_read.head(6)
+    found = opened.explain(rows.to_pandas())
+    assert set(found.columns) == set(opened.facts["data"]["features"])
+    np.testing.assert_allclose(found.values.sum(axis=1) + found.baseline, found.prediction, atol=1e-6)
+    if found.link == "probability":
+        np.testing.assert_allclose(found.prediction, opened.model.predict_proba(rows)[:, 1], atol=1e-9)
+    assert len(found.words(0)) >= 1

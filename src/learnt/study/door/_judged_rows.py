@@ -10,7 +10,6 @@ from typing import Any
 import polars as pl
 
 from learnt.study._errors import StudyError
-from learnt.study.door import _answers as answers
 from learnt.study.door._sentences import python_sentences
 from learnt.study.table._frames import Library
 
@@ -42,6 +41,8 @@ class JudgedRows:
             ``row`` (its place in the table, from 0), the target, ``prediction``, ``probability_of_truth`` of classes,
             ``loss`` (−log of that probability, or the absolute error), and the columns of the table.
         """
+        from learnt.study.door import _answers as answers
+
         table = None if self._table is None else self._studied
         return self._library.frame(answers.worst_rows(self.facts, self._judged, table, count))
 
@@ -60,6 +61,8 @@ class JudgedRows:
             to ``high``, ``elsewhere`` (of all other rows), ``p_value`` (corrected for the number of groups) and
             ``differs``.
         """
+        from learnt.study.door import _answers as answers
+
         with python_sentences():
             return self._library.frame(answers.errors_by(self.facts, self._judged, self._studied, column))
 
@@ -79,6 +82,8 @@ class JudgedRows:
             ``value``, ``place`` (the number, where values are numbers or days), ``about``, ``mean`` (the prediction
             with every row's cell set to the value), and ``low`` to ``high``, between which half of the rows are.
         """
+        from learnt.study.door import _answers as answers
+
         positive = self._saved.positive
         if about is not None:
             if about not in (self.classes or []):
@@ -91,6 +96,8 @@ class JudgedRows:
 
     @cached_property
     def _judged(self) -> pl.DataFrame:
+        from learnt.study.door import _answers as answers  # slow to load, and most studies are not asked
+
         return answers.judged_rows(pl.read_parquet(self.folder / "predictions.parquet"))
 
     @cached_property

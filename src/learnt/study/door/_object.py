@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from learnt.study._errors import StudyError
+from learnt.study._unlike import sentence
 from learnt.study.door._html import first_screen
 from learnt.study.door._judged_rows import JudgedRows
 from learnt.study.door._leaderboard import leaderboard, loss_column
@@ -193,6 +194,23 @@ class Study(JudgedRows):
             raise StudyError(f'"{self.target}" is predicted as a class; predict_proba says how sure the model is.')
         return library.frame(decided.select("low", "high"))
 
+    def unlike(self, rows: Any) -> Any:
+        """What in each row is unlike all that the model was learnt from: an age of 900, a town it has never seen.
+
+        `predict` and its kin warn of such rows in one sentence.
+
+        Parameters
+        ----------
+        rows : as in `predict`
+
+        Returns
+        -------
+        series of the library that came in: words, missing where nothing is unlike
+        """
+        with python_sentences():
+            found = self._saved.unlike(self._saved.columns_of(self._rows_of(rows), lenient=True))
+        return Library.of(rows).series(found)
+
     def explain(self, rows: Any) -> Any:
         """Why the model predicts what it predicts: what each cell of a row adds to its prediction.
 
@@ -222,7 +240,9 @@ class Study(JudgedRows):
             X = saved.columns_of(self._rows_of(rows), lenient=lenient, say=_warn)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # unreadable cells were told
-                output = saved.output(X)
+                output, strange = saved.output(X), saved.unlike(X)
+            if (said := sentence(strange)) is not None:
+                _warn(said)
         return library, saved.decided(output), output
 
     def _rows_of(self, rows: Any) -> pl.DataFrame:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from learnt.engine import progress as progress_bars
 from learnt.study._errors import StudyError
+from learnt.study._folder import JOURNAL
 from learnt.study.door._object import Study, temporary_folder
 from learnt.study.door._sentences import python_sentences
 from learnt.study.table._frames import Library, as_polars
+
+MOST_KEPT = 50_000_000  # bytes of results
+_earlier_results: list[bytes] = []  # the journal of the last study without a folder, which holds those before it
 
 Say = Callable[[str], None]
 
@@ -73,7 +77,8 @@ def study(
         Columns to use although they would be set aside (identifiers, leaks), and columns not to use.
     out : path, default=None
         A folder for the report, the model and the numbers; a study that was interrupted there goes on. By default a
-        temporary one, which is removed with the object (`Study.save_all` keeps it); a path is treated alike.
+        temporary one, which is removed with the object (`Study.save_all` keeps it); the same call with a larger budget
+        in this process still goes on from what it found.
     progress : bool, default=None
         Whether progress is shown. None: a bar in a notebook, and elsewhere nothing unless `learnt.engine.progress.show`
         or LEARNT_PROGRESS asked for it.
@@ -110,13 +115,14 @@ def study(
     """
     from learnt.study._run import carry_out
 
-    with python_sentences(), progress_bars.shown(_mode(progress)), ExitStack() as failing:
+    with python_sentences(), progress_bars.shown(_mode(progress)), ExitStack() as failing, ExitStack() as stack:
         library = Library.of(table)
         if table is not None and not isinstance(table, str | Path):
             table = as_polars(table)
         folder = temporary_folder() if out is None else Path(out)
         if out is None:
             failing.callback(shutil.rmtree, folder, ignore_errors=True)
+            stack.enter_context(_going_on_with_earlier_results(folder / JOURNAL))
         carry_out(
             table,
             target if target is None else str(target),
@@ -171,6 +177,21 @@ def open_study(folder: str | Path, table: Any = None) -> Study:
     with python_sentences():
         known = table if table is None or isinstance(table, str | Path) else as_polars(table)
         return Study(folder, table=known, library=library)
+
+
+@contextmanager
+def _going_on_with_earlier_results(journal: Path) -> Iterator[None]:
+    """Hand the results of this process's earlier studies without a folder to this one, and keep its own.
+
+    The same table and options with a larger budget then go on, as they do in a folder.
+    """
+    if _earlier_results:
+        journal.write_bytes(_earlier_results[0])
+    try:
+        yield
+    finally:
+        if journal.is_file() and journal.stat().st_size < MOST_KEPT:
+            _earlier_results[:] = [journal.read_bytes()]
 
 
 def _mode(progress: bool | None) -> str | None:
