@@ -11,7 +11,15 @@ import pytest
 
 from learnt.study import StudyError
 from learnt.study.table._problem import pose
-from learnt.study.table._seal import LARGEST_SET, MOST_COPIES, _units, record_opening, rows_hash, seal
+from learnt.study.table._seal import (
+    LARGEST_SET,
+    MOST_COPIES,
+    _units,
+    record_opening,
+    repeated,
+    rows_hash,
+    seal,
+)
 
 N = 300
 
@@ -75,9 +83,18 @@ def test_sets_of_identical_rows_are_what_their_definition_says(levels):
         rows = rng.integers(0, levels, 400)
         y = (rows + (rng.random(400) < 0.02 * seed)) % 3
         hashes = rows.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        units, firsts = _units(hashes, pl.Series(rows).is_duplicated().to_numpy(), y)
+        units, firsts = _units(hashes, repeated(hashes), y)
         assert units.tolist() == units_in_plain_words(rows.tolist(), y.tolist())
         assert firsts.tolist() == [units.tolist().index(k) for k in range(units.max() + 1)]
+
+
+@pytest.mark.parametrize("levels", [3, 400, 40_000, 10**12])
+def test_repeated_numbers_are_found_by_either_way(levels):
+    rng = np.random.default_rng(levels)
+    for n in (0, 1, 2, 5000):
+        numbers = rng.integers(0, levels, n).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        counts = dict(zip(*np.unique(numbers, return_counts=True)))
+        assert repeated(numbers).tolist() == [counts[v] > 1 for v in numbers]
 
 
 def test_the_same_rows_are_sealed_as_by_every_version_since_the_first():
