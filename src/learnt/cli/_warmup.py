@@ -20,6 +20,7 @@ from learnt.engine.kernel import compilation_enabled
 from learnt.engine.random import generator
 from learnt.engine.rows import as_rows
 from learnt.engine.threads import thread_count
+from learnt.explanation import Explained
 from learnt.persistence._registry import estimators, resolve
 from learnt.statistics import moments
 
@@ -131,6 +132,9 @@ def _fit(path: str, settings: Settings, X: Any, y: Any) -> None:
         if hasattr(model, method):
             getattr(model, method)(X[:300])
             getattr(model, method)(X[:1])
+    explain = getattr(type(model), "contributions", Explained.contributions)
+    if explain is not Explained.contributions and y.ndim == 1:  # trees, by a kernel of their own
+        model.contributions(X[:2])
 
 
 def _measure(name: str, y: np.ndarray) -> None:

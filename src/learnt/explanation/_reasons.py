@@ -41,7 +41,8 @@ class Reasons:
     values : array of shape (n, n_columns), or (n, n_columns, n_classes) for three classes or more
         What each cell adds. Of two classes: to the second of `classes`.
     baseline : array of shape (n,), or (n, n_classes)
-        The prediction where no cell is known: of the training rows or the background, on average.
+        The prediction where no cell is known: of the training rows or the background, on average. Where scores were
+        carried to probabilities it is the probability of the mean score, not the mean probability.
     columns : list of str
         The columns, as the table names them.
     prediction : array of shape (n,), or (n, n_classes)

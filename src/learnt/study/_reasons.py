@@ -81,12 +81,8 @@ def reason_columns(reasons: RowReasons, X: Any, count: int = REASONS) -> list[pl
     order = np.argsort(-np.abs(reasons.values), axis=1, kind="stable")[:, :count]
     cells = {}
     for j in np.unique(order).tolist():
-        column = X[:, j] if isinstance(X, np.ndarray) else X[reasons.columns[j]]
-        cells[j] = (
-            [cell_text(cell) for cell in column.tolist()]
-            if isinstance(X, np.ndarray)
-            else [cell_text(cell) for cell in column.to_list()]
-        )
+        column: Any = X[:, j] if isinstance(X, np.ndarray) else X[reasons.columns[j]]
+        cells[j] = [cell_text(cell) for cell in column]
     out = []
     for k in range(count):
         words: list[str | None] = [None] * n
