@@ -166,7 +166,7 @@ def groups_told(found: GroupErrors) -> str:
         return f"None of the {count} groups has an error that differs from that of all other rows, {chance}."
     first = found.flagged[0]
     form = share if found.measure == "error rate" else number
-    most = f"{first.column} {first.group}, {form(first.error)} against {form(first.elsewhere)} elsewhere"
+    most = f"{first.column}: {first.group}, {form(first.error)} against {form(first.elsewhere)} elsewhere"
     verb = "has an error that differs from that" if flagged == 1 else "have errors that differ from those"
     return f"{flagged} of the {count} groups {verb} of all other rows, {chance}; most clearly {most}."
 
