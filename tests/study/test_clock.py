@@ -11,16 +11,16 @@ from learnt.study.race._budget import Budget
 
 
 @pytest.mark.parametrize(
-    ("compiling", "budget", "added"), [(0.0, 60.0, 0.0), (30.0, 60.0, 0.0), (31.0, 60.0, 1.0), (24.0, 3.0, 22.5)]
+    ("prepared", "budget", "added"), [(0.0, 60.0, 0.0), (30.0, 60.0, 0.0), (31.0, 60.0, 1.0), (24.0, 3.0, 22.5)]
 )
-def test_half_of_a_budget_is_left_whatever_there_is_to_compile(compiling, budget, added):
-    assert beyond_half(compiling, budget) == pytest.approx(added)
+def test_half_of_a_budget_is_left_however_long_preparing_takes(prepared, budget, added):
+    assert beyond_half(prepared, budget) == pytest.approx(added)
     now = [100.0]
     clock = Budget(budget, now[0], clock=lambda: now[0])
-    now[0] += compiling
-    clock.not_counted(beyond_half(compiling, budget))
+    now[0] += prepared
+    clock.not_counted(beyond_half(prepared, budget))
     assert clock.left() >= budget / 2 - 1e-9
-    assert clock.end <= 100 + max(budget, compiling + budget / 2) + 1e-9
+    assert clock.end <= 100 + max(budget, prepared + budget / 2) + 1e-9
 
 
 def test_the_steps_of_a_study_add_up_to_all_of_its_time(classified):
@@ -53,9 +53,9 @@ def test_reading_is_not_taken_from_the_budget(monkeypatch, tmp_path):
 
 
 def test_a_line_on_time_names_every_step_that_took_some():
-    spent = {"read": 1.04, "profile": 0.0, "seal": 0.2, "compiling": 24.0, "race": 3.0}
+    spent = {"read": 1.04, "profile": 0.0, "seal": 0.2, "compiling": 24.0, "race": 3.0, "not counted": 19.2}
     note_total(spent, 30.24)
     assert time_spent(spent, 10.0) == (
         "1 s to start and read, 0.2 to seal, 24 to compile, 3 to race, 2 to choose, fit and judge: 29 s of a budget of "
-        "10 s and 19 s of compiling beyond half of it once the table was read."
+        "10 s and 19 s of preparing beyond half of it once the table was read."
     )

@@ -3,8 +3,8 @@
     started ── read ──┬── profile ── seal ── compiling ── race ── judging ──┐ end
                       └────────────────── the budget ───────────────────────┘
 
-The budget is what one waits for once the table is read. Machine code is compiled once on a machine; what that takes
-beyond half of the budget is added to it, so that there is something left to race in.
+The budget is what one waits for once the table is read. What preparing takes beyond half of the budget (a large table,
+a busy machine, machine code that is compiled once) is added to it, so that there is something left to race in.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ STEPS = {
 }
 
 
-def beyond_half(compiling: float, budget: float) -> float:
-    """Seconds of compiling that are added to a budget.
+def beyond_half(prepared: float, budget: float) -> float:
+    """Seconds of preparing that are added to a budget.
 
     >>> beyond_half(24.0, 60.0), beyond_half(24.0, 10.0)
     (0.0, 19.0)
     """
-    return max(compiling - budget / 2, 0.0)
+    return max(prepared - budget / 2, 0.0)
 
 
 def note_total(seconds: dict[str, float], total: float) -> None:
@@ -46,8 +46,8 @@ def time_spent(seconds: dict[str, float], budget: float) -> str:
     steps = [f"{_short(seconds[step])} {words}" for step, words in STEPS.items() if seconds.get(step, 0.0) >= 0.05]
     steps = steps or [f"{_short(seconds['total'])} in all"]
     steps[0] = steps[0].replace(" ", " s ", 1)
-    more = beyond_half(seconds.get("compiling", 0.0), budget)
-    added = f" and {_short(more)} s of compiling beyond half of it" if more else ""
+    more = seconds.get("not counted", 0.0)
+    added = f" and {_short(more)} s of preparing beyond half of it" if more else ""
     counted = max(seconds["total"] - seconds.get("read", 0.0), 0.0)
     return f"{', '.join(steps)}: {_short(counted)} s of a budget of {budget:g} s{added} once the table was read."
 

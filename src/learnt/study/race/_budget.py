@@ -47,7 +47,7 @@ class Budget:
         self.work = USUAL_WORK  # processor seconds in which the table was read, profiled and sealed
 
     def not_counted(self, seconds: float) -> None:
-        """Time that is not taken from the budget, such as most of a long compiling."""
+        """Time that is not taken from the budget, such as what preparing takes beyond half of it."""
         self.end += seconds
 
     def already_spent(self, seconds: float) -> None:
