@@ -42,8 +42,8 @@ _WORDS = {
     "max_depth": "depth",
     "max_leaf_nodes": "leaves",
     "min_samples_leaf": "min rows per leaf",
-    "max_features": "columns",
-    "learning_rate": "rate",
+    "max_features": "columns per split",
+    "learning_rate": "learning rate",
     "l2_regularization": "l2",
     "hidden_layer_sizes": "units",
     "max_iter": "epochs",
@@ -71,7 +71,7 @@ class Candidate:
 
     @property
     def label(self) -> str:
-        """The displayed name, such as "boosted trees, leaves 4, rate 0.1"."""
+        """The displayed name, such as "boosted trees, leaves 4, learning rate 0.1"."""
         chosen = ", ".join(f"{_WORDS.get(k, k)} {v}" for k, v in self.settings.items())
         kind = ", raw numbers" if self.encoding == "raw" and len(self.family.encodings) > 1 else ""
         return f"{self.family.name}{', ' if chosen else ''}{chosen}{kind}"
