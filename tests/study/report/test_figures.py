@@ -283,5 +283,5 @@ def test_a_false_figure_is_found(regressed, wrong):
 @pytest.mark.parametrize("name", TEN)
 def test_every_figure_of_ten_studies(tmp_path, name):
     options = TEN[name][1]
-    study(table(name), "y", out=tmp_path / "out", budget=5, **options)
+    study(table(name), "y", out=tmp_path / "out", budget=4, **options)
     check(tmp_path / "out")
