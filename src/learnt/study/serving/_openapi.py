@@ -118,7 +118,7 @@ def _schemas(schema: dict[str, Any]) -> dict[str, Any]:
         "properties": ({"of": {"enum": schema["classes"]}} if "classes" in schema else {}) | adds,
     }
     told = {**found, "unlike": unlike, "reasons": reasons}
-    prediction = {"type": "object", "required": [*found, "unlike"], "properties": told}
+    prediction: dict[str, Any] = {"type": "object", "required": [*found, "unlike"], "properties": told}
     several = {"type": "array", "items": {"$ref": "#/components/schemas/Prediction"}}
     return {
         "Row": {"type": "object", "required": list(columns), "properties": columns},
