@@ -317,6 +317,22 @@ def test_one_row_is_compared_with_what_the_model_keeps():
         np.testing.assert_allclose(found.prediction, model.predict_proba(X[:1])[:, 1], atol=1e-6)
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_baseline_of_a_blend_is_what_it_predicts_of_the_background(classes):
+    """And carried values are near those of the definition, in which a blend's probability is one function."""
+    X, score = table()
+    members = [("boosting", raw(boosted())), ("logistic", squashed(LogisticRegression()))]
+    y = np.digitize(score, [1.0] if classes == 2 else [0.5, 2.0])
+    model = RecalibratedClassifier(VotingClassifier(members, voting="soft"), exponent=1.3, floor=1e-3).fit(X, y)
+    background = X[100:120]
+    found = contributions(model, X[:30], background=background)
+    told = model.predict_proba(background).mean(axis=0)
+    np.testing.assert_allclose(found.baseline[0], told[1] if classes == 2 else told, atol=1e-6)
+    asked = contributions(model, X[:30], background=background, method="sampled", n_pairs=20)
+    assert np.corrcoef(found.values.ravel(), asked.values.ravel())[0, 1] > 0.9
+    assert (found.how, asked.how) == ("carried", "sampled")
+
+
 # --- what people read
 
 

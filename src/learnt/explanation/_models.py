@@ -93,7 +93,8 @@ def sampled(answer: Callable[[Any], np.ndarray], rows: Rows, effort: Effort, pro
     values, error = _all_columns(found.values, rows), found.standard_error
     variance = None if error is None else _all_columns(error, rows) ** 2
     base = np.broadcast_to(found.baseline, (rows.n, values.shape[2]))
-    return Parts(PROBABILITY if probabilities else NUMBER, base, values, variance, EXACT if error is None else SAMPLED)
+    scale, how = PROBABILITY if probabilities else NUMBER, EXACT if error is None else SAMPLED
+    return Parts(scale, base, values, variance, how, rows.reference)
 
 
 def _all_columns(values: np.ndarray, rows: Rows) -> np.ndarray:
@@ -133,18 +134,18 @@ def _contributions(model: Any, rows: Rows, effort: Effort) -> Parts | None:
 
 def _believed(model: Any, rows: Rows, base: np.ndarray, values: np.ndarray) -> Parts | None:
     """The scale in which the parts add up to what the model predicts; None where there is no such scale."""
-    total = base + values.sum(axis=1)
+    total, known = base + values.sum(axis=1), {"reference": rows.reference}
     if not is_classifier(model):
         wanted = np.asarray(model.predict(rows.X), dtype=np.float64).reshape(rows.n, -1)
         if _agree(total, wanted):
-            return Parts(NUMBER, base, values)
+            return Parts(NUMBER, base, values, **known)
         with np.errstate(over="ignore"):
             if total.shape == wanted.shape and _agree(np.exp(total), wanted):
-                return carried_each(Parts(NUMBER, base, values), np.exp, NUMBER)
+                return carried_each(Parts(NUMBER, base, values, **known), np.exp, NUMBER)
         return None
     wanted = np.asarray(model.predict_proba(rows.X), dtype=np.float64)
     if total.shape[1] == 1 and wanted.shape[1] == 2:
-        one = Parts(PROBABILITY, base, values)
+        one = Parts(PROBABILITY, base, values, **known)
         if _agree(total, wanted[:, 1:]):
             return of_second(one)
         for factor in (1.0, 2.0):  # the exponential loss of boosting counts half of the log-odds
@@ -152,8 +153,9 @@ def _believed(model: Any, rows: Rows, base: np.ndarray, values: np.ndarray) -> P
                 return _two_scores(one.times(factor))
         return None
     if _agree(total, wanted):
-        return Parts(PROBABILITY, base, values)
-    return Parts(SCORE, base, values) if total.shape == wanted.shape and _agree(softmax(total), wanted) else None
+        return Parts(PROBABILITY, base, values, **known)
+    agree = total.shape == wanted.shape and _agree(softmax(total), wanted)
+    return Parts(SCORE, base, values, **known) if agree else None
 
 
 def _two_scores(one: Parts) -> Parts:
@@ -161,7 +163,7 @@ def _two_scores(one: Parts) -> Parts:
     zeros = np.zeros_like(one.base), np.zeros_like(one.values)
     base = np.concatenate([zeros[0], one.base], axis=1)
     values = np.concatenate([zeros[1], one.values], axis=2)
-    return Parts(SCORE, base, values)
+    return replace(one, scale=SCORE, base=base, values=values)
 
 
 def _agree(found: np.ndarray, wanted: np.ndarray) -> bool:
@@ -320,7 +322,7 @@ def _scores(model: Any, rows: Rows, effort: Effort) -> Parts | None:
     for owner, amounts in shares:
         values += replace(rows, owner=owner).by_column(amounts[:, :, None] * coef.T[None])
     base = np.broadcast_to(coef @ mean + np.atleast_1d(model.intercept_), (rows.n, len(coef)))
-    parts = Parts(SCORE, base, values)
+    parts = Parts(SCORE, base, values, reference=rows.reference)
     return _two_scores(parts) if len(coef) == 1 else parts
 
 
@@ -354,7 +356,7 @@ def _stacking(model: Any, rows: Rows, effort: Effort) -> Parts | None:
     if any(part.variance is not None for part in columns):
         every = [np.zeros_like(part.values) if part.variance is None else part.variance for part in columns]
         variance = np.concatenate(every, axis=2) @ (coef.T**2)
-    parts = Parts(NUMBER, base, values, variance, least_exact(columns))
+    parts = Parts(NUMBER, base, values, variance, least_exact(columns), rows.reference)
     if not hasattr(model, "classes_"):
         return parts
     return _two_scores_of(parts) if len(coef) == 1 else replace(parts, scale=SCORE)
@@ -367,7 +369,7 @@ def _as_they_are(rows: Rows) -> Parts:
     values = np.zeros((rows.n, len(rows.names), X.shape[1]))
     for j, owner in enumerate(rows.owner):
         values[:, owner, j] = X[:, j] - mean[j]
-    return Parts(NUMBER, np.broadcast_to(mean, X.shape), values)
+    return Parts(NUMBER, np.broadcast_to(mean, X.shape), values, reference=rows.reference)
 
 
 def _of_target(model: Any, rows: Rows, effort: Effort) -> Parts | None:

@@ -1,10 +1,11 @@
 """An additive explanation as it goes up through a model: averaged, and carried through maps.
 
 A sum stays a sum where it is averaged or multiplied. A map that bends (from log-odds to a probability, a calibration)
-does not keep sums; there the parts are carried along the straight line from the baseline to the row's value: each gets
-the integral of the map's slope times its own share of the way, so that they add up again. For a map of one number that
-is the factor (h(end) − h(start)) / (end − start) for all parts (the rescale rule of Chen, Lundberg and Lee, Explaining
-a series of models by propagating Shapley values, 2022); for several classes the integral is done by Gauss's rule.
+does not keep sums; there the parts are carried along straight lines from background rows (or the baseline alone) to the
+row's value: each gets the integral of the map's slope times its own share of the way, so that they add up again. For a
+map of one number that is the factor (h(end) − h(start)) / (end − start) for all parts (the rescale rule of Chen,
+Lundberg and Lee, Explaining a series of models by propagating Shapley values, 2022); for several classes the integral
+is done by Gauss's rule.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import numpy as np
 
 NUMBER, PROBABILITY, SCORE = "number", "probability", "score"  # scores: a softmax makes them probabilities
 EXACT, CARRIED, SAMPLED = "exact", "carried", "sampled"
-_POINTS = 32
+_POINTS, _FEW_POINTS = 32, 4  # of the rule for a line, for one of many lines
+_MANY, _SEVERAL = 100, 24  # lines from background rows: for a map of one number, of several
 _FLAT = 1e-6  # a way so short that the slope is taken in place of the ratio
 
 Map = Callable[[np.ndarray], np.ndarray]
@@ -31,6 +33,7 @@ class Parts:
     values: np.ndarray  # (n, columns, K)
     variance: np.ndarray | None = None  # of sampled values
     how: str = EXACT
+    reference: int = 0  # how many of the last rows are the background
 
     @property
     def total(self) -> np.ndarray:
@@ -52,6 +55,7 @@ def weighted_sum(members: Sequence[Parts], weights: Sequence[float]) -> Parts:
         np.sum([part.values for part in scaled], axis=0),
         np.sum(variances, axis=0) if variances else None,
         least_exact(members),
+        members[0].reference,
     )
 
 
@@ -63,31 +67,57 @@ def least_exact(members: Sequence[Parts]) -> str:
 
 def carried_each(parts: Parts, h: Map, scale: str) -> Parts:
     """Through a map of single numbers, the same for every column."""
-    start, end = parts.base, parts.total
-    way = end - start
-    size = 1.0 + np.abs(start) + np.abs(end)
-    flat = np.abs(way) <= _FLAT * size
-    middle, reach = (start + end) / 2.0, np.sqrt(_FLAT) * size
-    slope = (h(middle + reach) - h(middle - reach)) / (2.0 * reach)
-    factor = np.where(flat, slope, (h(end) - h(start)) / np.where(flat, 1.0, way))
-    moved = parts.times(1.0)
-    values = moved.values * factor[:, None, :]
-    variance = None if moved.variance is None else moved.variance * factor[:, None, :] ** 2
-    return _closed(Parts(scale, h(start), values, variance, _bent(parts.how)), h(end))
+    end = parts.total
+    there = h(end)
+    values, base = np.zeros_like(parts.values), np.zeros_like(parts.base)
+    variance = None if parts.variance is None else np.zeros_like(parts.variance)
+    starts = _starts(parts, _MANY)
+    for start, own in starts:
+        way = end - start
+        size = 1.0 + np.abs(start) + np.abs(end)
+        flat = np.abs(way) <= _FLAT * size
+        middle, reach = (start + end) / 2.0, np.sqrt(_FLAT) * size
+        slope = (h(middle + reach) - h(middle - reach)) / (2.0 * reach)
+        here = h(start)
+        factor = np.where(flat, slope, (there - here) / np.where(flat, 1.0, way))[:, None, :] / len(starts)
+        values += (parts.values - own) * factor
+        base += here / len(starts)
+        if variance is not None and parts.variance is not None:
+            variance += parts.variance * factor**2 * len(starts)
+    return _closed(
+        replace(parts, scale=scale, base=base, values=values, variance=variance, how=_bent(parts.how)), there
+    )
 
 
 def carried(parts: Parts, h: Map, slope: Callable[[np.ndarray, np.ndarray], np.ndarray], scale: str) -> Parts:
     """Through a map of all outputs together; `slope(z, v)` is its derivative at z (n, K) in directions v (n, d, K)."""
-    start, end = parts.base, parts.total
-    at, weights = np.polynomial.legendre.leggauss(_POINTS)
-    values = np.zeros_like(parts.values)
+    end = parts.total
+    values, base = np.zeros_like(parts.values), np.zeros_like(parts.base)
     variance = None if parts.variance is None else np.zeros_like(parts.variance)
-    for t, w in zip((at + 1.0) / 2.0, weights / 2.0):
-        z = start + t * (end - start)
-        values += w * slope(z, parts.values)
-        if variance is not None and parts.variance is not None:
-            variance += w * _reach(z, np.sqrt(parts.variance), slope) ** 2
-    return _closed(Parts(scale, h(start), values, variance, _bent(parts.how)), h(end))
+    starts = _starts(parts, _SEVERAL)
+    at, weights = np.polynomial.legendre.leggauss(_POINTS if len(starts) == 1 else _FEW_POINTS)
+    for start, own in starts:
+        base += h(start) / len(starts)
+        for t, w in zip((at + 1.0) / 2.0, weights / 2.0 / len(starts)):
+            z = start + t * (end - start)
+            values += w * slope(z, parts.values - own)
+            if variance is not None and parts.variance is not None:
+                variance += w * _reach(z, np.sqrt(parts.variance), slope) ** 2
+    moved = replace(parts, scale=scale, base=base, values=values, variance=variance, how=_bent(parts.how))
+    return _closed(moved, h(end))
+
+
+def _starts(parts: Parts, most: int) -> list[tuple[np.ndarray, np.ndarray | float]]:
+    """Where lines begin, and the parts that are there already: at background rows, or else at the baseline.
+
+    The mean of the map over background rows is what is predicted of an unknown row; the map of the mean is not.
+    """
+    if not parts.reference:
+        return [(parts.base, 0.0)]
+    rows = np.arange(len(parts.base) - parts.reference, len(parts.base))
+    some = rows[np.linspace(0, len(rows) - 1, min(most, len(rows))).astype(np.int64)]
+    total = parts.total
+    return [(np.broadcast_to(total[b], total.shape), parts.values[b]) for b in some]
 
 
 def _reach(z: np.ndarray, error: np.ndarray, slope: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:

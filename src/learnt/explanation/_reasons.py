@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from learnt.explanation._models import Effort, adds_up, answer_of, exact_parts, is_classifier, parts_of, sampled
 from learnt.explanation._parts import EXACT, NUMBER, SCORE, Parts, as_probability, log_odds_of_two, second_of
-from learnt.explanation._rows import Rows, few_rows
+from learnt.explanation._rows import Rows, few_rows, with_background
 
 LEAST_BACKGROUND = 20  # rows of X that may stand for one; of fewer, what models keep does
 LINKS = {"number": "identity", "probability": "probability", "score": "log-odds"}
@@ -42,7 +42,7 @@ class Reasons:
         What each cell adds. Of two classes: to the second of `classes`.
     baseline : array of shape (n,), or (n, n_classes)
         The prediction where no cell is known: of the training rows or the background, on average. Where scores were
-        carried to probabilities it is the probability of the mean score, not the mean probability.
+        carried to probabilities without a background, it is the probability of the mean score.
     columns : list of str
         The columns, as the table names them.
     prediction : array of shape (n,), or (n, n_classes)
@@ -53,7 +53,7 @@ class Reasons:
         Of values that were sampled; None where nothing was.
     how : {"exact", "carried", "sampled"}
         "exact": Shapley values without an approximation. "carried": exact Shapley values of the members' scores,
-        carried through links, calibrations and averages along the straight line from the baseline, so that they add up.
+        carried through links, calibrations and averages along straight lines from background rows, so that they add up.
         "sampled": some or all are from drawn orders of the columns.
     classes : list or None
         The classes, of a classifier.
@@ -188,6 +188,8 @@ def contributions(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # unreadable cells and levels never seen, said when predicting
         classify = is_classifier(model)
+        if given and method == "auto":
+            rows = with_background(rows)
         if method == "sampled":
             parts = sampled(answer_of(model), rows, effort, classify)
         else:
@@ -195,7 +197,12 @@ def contributions(
             parts = parts_of(model, rows, effort) if found is None else found
             if not adds_up(model, rows, parts):  # a subclass that predicts in another way than its attributes say
                 parts = sampled(answer_of(model), rows, effort, classify)
-    return _reasons(_linked(parts, link), model, X, names)
+    parts = _linked(parts, link)
+    n, variance = X.shape[0], parts.variance
+    parts = replace(
+        parts, base=parts.base[:n], values=parts.values[:n], variance=None if variance is None else variance[:n]
+    )
+    return _reasons(parts, model, X, names)
 
 
 def _reasons(parts: Parts, model: Any, X: Any, names: list[str]) -> Reasons:

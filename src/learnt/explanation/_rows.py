@@ -45,6 +45,7 @@ class Rows:
     mean: np.ndarray | None = None  # of the training rows, where a scaler kept it
     products: Products | None = None
     given: bool = True  # whether the background was given, or stands for one
+    reference: int = 0  # how many of the last rows of X are the background again
 
     @property
     def n(self) -> int:
@@ -78,6 +79,16 @@ class Rows:
         here = np.repeat(np.arange(self.n)[:, None], d, axis=1)
         there = self.n + np.repeat(np.arange(len(self.background))[:, None], d, axis=1)
         return (lambda at: answer(both.take(at))), here, there, self.owner
+
+
+def with_background(rows: Rows) -> Rows:
+    """The background below the rows to explain, so that it is explained as well."""
+    X, background = rows.X, rows.background
+    if isinstance(X, np.ndarray):
+        both = np.concatenate([X, background])
+    else:
+        both = nw.concat([nw.from_native(X, eager_only=True), nw.from_native(background, eager_only=True)]).to_native()
+    return replace(rows, X=both, reference=len(background))
 
 
 def few_rows(X: Any) -> Any:
