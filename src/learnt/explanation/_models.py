@@ -134,18 +134,18 @@ def _contributions(model: Any, rows: Rows, effort: Effort) -> Parts | None:
 
 def _believed(model: Any, rows: Rows, base: np.ndarray, values: np.ndarray) -> Parts | None:
     """The scale in which the parts add up to what the model predicts; None where there is no such scale."""
-    total, known = base + values.sum(axis=1), {"reference": rows.reference}
+    total, known = base + values.sum(axis=1), rows.reference
     if not is_classifier(model):
         wanted = np.asarray(model.predict(rows.X), dtype=np.float64).reshape(rows.n, -1)
         if _agree(total, wanted):
-            return Parts(NUMBER, base, values, **known)
+            return Parts(NUMBER, base, values, reference=known)
         with np.errstate(over="ignore"):
             if total.shape == wanted.shape and _agree(np.exp(total), wanted):
-                return carried_each(Parts(NUMBER, base, values, **known), np.exp, NUMBER)
+                return carried_each(Parts(NUMBER, base, values, reference=known), np.exp, NUMBER)
         return None
     wanted = np.asarray(model.predict_proba(rows.X), dtype=np.float64)
     if total.shape[1] == 1 and wanted.shape[1] == 2:
-        one = Parts(PROBABILITY, base, values, **known)
+        one = Parts(PROBABILITY, base, values, reference=known)
         if _agree(total, wanted[:, 1:]):
             return of_second(one)
         for factor in (1.0, 2.0):  # the exponential loss of boosting counts half of the log-odds
@@ -153,9 +153,9 @@ def _believed(model: Any, rows: Rows, base: np.ndarray, values: np.ndarray) -> P
                 return _two_scores(one.times(factor))
         return None
     if _agree(total, wanted):
-        return Parts(PROBABILITY, base, values, **known)
+        return Parts(PROBABILITY, base, values, reference=known)
     agree = total.shape == wanted.shape and _agree(softmax(total), wanted)
-    return Parts(SCORE, base, values, **known) if agree else None
+    return Parts(SCORE, base, values, reference=known) if agree else None
 
 
 def _two_scores(one: Parts) -> Parts:
