@@ -10,6 +10,10 @@ class StudyError(ValueError):
     """One sentence for the user: what was wrong, where, what to do."""
 
 
+class TooFewRows(StudyError):
+    """There are not enough rows to learn from some and to judge by others."""
+
+
 def did_you_mean(word: str, names: Iterable[str]) -> str:
     """A hint for a mistyped name, or the first names there are.
 

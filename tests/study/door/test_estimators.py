@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import check_estimator, estimator_checks_gen
 import learnt
 from learnt.model_selection import cross_val_score
 from learnt.study import StudyClassifier, StudyError, StudyRegressor
+from learnt.study._errors import TooFewRows
 
 ENOUGH = "10m"  # the clock must not decide in a test
 QUICK = (  # they fit few rows, or none
@@ -79,7 +80,7 @@ def test_labels_of_every_kind_come_back_as_they_were():
     high = X[:, 0] > 0
     for low_label, high_label in ((False, True), (3, 7), (" a", "b "), ("NA", "x")):
         y = np.where(high, high_label, low_label)
-        with pytest.warns(UserWarning, match="too few for a study"):
+        with pytest.warns(UserWarning, match="Too few rows for a study"):
             few = StudyClassifier().fit(X[:20], y[:20])  # the plain model knows them too
         assert set(few.predict(X)) <= {low_label, high_label}
     mixed = StudyClassifier(budget=ENOUGH, random_state=None).fit(X, np.where(high, "NA", " b"))
@@ -100,13 +101,26 @@ def test_a_class_too_rare_to_be_learnt_has_probability_zero():
 
 def test_few_rows_get_a_plain_model_and_a_warning():
     X = np.arange(20.0).reshape(-1, 1) + np.array([0.1])
-    with pytest.warns(UserWarning, match="20 different rows of this target are too few for a study"):
+    with pytest.warns(UserWarning, match=r"Too few rows for a study .20 of at least 30"):
         found = StudyRegressor().fit(X, 3 * X[:, 0])
     assert found.study_ is None
     assert found.score(X, 3 * X[:, 0]) > 0.9
-    with pytest.warns(UserWarning, match="too few"):
-        constant = StudyRegressor().fit(X, np.full(20, 7.0))
+    wide = np.repeat(X, 3, axis=0)
+    with pytest.warns(UserWarning, match="one value"):
+        constant = StudyRegressor().fit(wide, np.full(60, 7.0))
     np.testing.assert_allclose(constant.predict(X), 7)
+
+
+def test_rows_that_cannot_be_split_get_a_plain_model_too(monkeypatch):
+    def refuse(*given, **options):
+        raise TooFewRows("3 test and 27 other rows are left after the split; too few to judge.")
+
+    monkeypatch.setattr("learnt.study.door._estimators.study", refuse)
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.warns(UserWarning, match="3 test and 27 other rows"):
+        found = StudyClassifier().fit(X, X[:, 0] > 0)
+    assert found.study_ is None
+    assert found.score(X, X[:, 0] > 0) > 0.8
 
 
 def test_what_a_study_has_not_is_refused_in_a_sentence(table):

@@ -224,3 +224,13 @@ def test_copies_with_one_target_stay_together():
     sealed = seal(pose(table, "y", keep=("x", "z")), 0)
     assert "identical rows kept together" in sealed.how
     assert not set(sealed.test % 40) & set(sealed.development % 40)
+
+
+def test_fewer_different_rows_than_classes_in_the_test_set_are_drawn_without_classes():
+    x = np.repeat(np.arange(10), 6)
+    frame = pl.DataFrame({"x": x * 1.5, "w": (x * 7) % 10 + 0.5, "y": np.array(["a", "b", "c"])[x % 3]})
+    posed = pose(frame, "y", keep=("x", "w"))
+    sealed = seal(posed, 0)
+    check_partition(sealed, 60)
+    assert "each class" not in sealed.how
+    assert not set(x[sealed.test]) & set(x[sealed.development])

@@ -16,7 +16,7 @@ from learnt.diagnosis import row_losses as brier_losses
 from learnt.engine.random import stream
 from learnt.plots import number
 from learnt.study._errors import StudyError
-from learnt.study.door._html import styled
+from learnt.study.door._html import scrolling, styled
 from learnt.study.door._object import Study
 from learnt.study.door._study import open_study
 from learnt.study.race._metric import Metric, metric_of
@@ -109,7 +109,7 @@ class Comparison:
         about = f"First: {first}. Second: {second}. Differences are paired, row by row."
         body = (
             f'<p class="about">Two studies of “{escape(self.target)}” on the same {self.rows:,} test rows</p>'
-            f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p class='about'>{about}</p>"
+            f'{scrolling(head, rows, "Measures")}<p class="about">{about}</p>'
         )
         return styled(body, f"Two studies of {self.target}")
 

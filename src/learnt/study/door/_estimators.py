@@ -21,13 +21,12 @@ from sklearn.utils.validation import (
 
 from learnt.diagnosis import spread_columns
 from learnt.engine.random import random_state_of
+from learnt.study._errors import TooFewRows
 from learnt.study.door._sentences import python_sentences
 from learnt.study.door._study import study
 from learnt.study.table._frames import LIBRARIES, as_polars
 from learnt.study.table._labels import MISSING
-from learnt.study.table._problem import LEAST_PER_CLASS
-
-LEAST_DIFFERENT = 40  # rows, from which a fifth can judge and the others can be cut into five folds
+from learnt.study.table._problem import LEAST_PER_CLASS, LEAST_ROWS
 
 
 class _StudyEstimator(BaseEstimator):
@@ -55,11 +54,11 @@ class _StudyEstimator(BaseEstimator):
         frame = self._table(X, reset=True)
         check_consistent_length(frame, y)
         self.study_, self.model_ = None, None
-        different = frame.n_unique()
-        if different < LEAST_DIFFERENT or self._too_few(y):
-            said = f"{different} different rows of this target are too few for a study (of {LEAST_DIFFERENT} or more)"
-            warnings.warn(f"{said}: a plain model was fitted without a race.", UserWarning, stacklevel=3)
-            self.model_ = self._plain_model(frame, y)
+        if len(y) < LEAST_ROWS:
+            self._fit_plain(frame, y, f"{len(y)} of at least {LEAST_ROWS}")
+            return
+        if self._hopeless(y):
+            self._fit_plain(frame, y, "the target holds one value, or no two classes of five rows")
             return
         target = "target"
         while target in frame.columns:
@@ -69,23 +68,31 @@ class _StudyEstimator(BaseEstimator):
         seed = self.random_state
         if not isinstance(seed, Integral):
             seed = int(random_state_of(seed).randint(2**31 - 1))
-        self.study_ = study(
-            frame.with_columns(column.alias(target)),
-            target,
-            budget=self.budget,
-            metric=self.metric,
-            task=self._task,
-            time=self.time,
-            keep=[column for column in frame.columns if column not in dropped],
-            drop=dropped,
-            prefer=self.prefer,
-            progress=self.progress,
-            seed=int(seed),
-            threads=threads,
-            **options,
-        )
+        try:
+            self.study_ = study(
+                frame.with_columns(column.alias(target)),
+                target,
+                budget=self.budget,
+                metric=self.metric,
+                task=self._task,
+                time=self.time,
+                keep=[column for column in frame.columns if column not in dropped],
+                drop=dropped,
+                prefer=self.prefer,
+                progress=self.progress,
+                seed=int(seed),
+                threads=threads,
+                **options,
+            )
+        except TooFewRows as error:
+            self._fit_plain(frame, y, str(error).partition(";")[0])
 
-    def _too_few(self, y: np.ndarray) -> bool:
+    def _fit_plain(self, frame: pl.DataFrame, y: np.ndarray, why: str) -> None:
+        said = f"Too few rows for a study ({why}): a plain model was fitted without a race."
+        warnings.warn(said, UserWarning, stacklevel=4)
+        self.model_ = self._plain_model(frame, y)
+
+    def _hopeless(self, y: np.ndarray) -> bool:
         """Whether the target alone allows no study."""
         raise NotImplementedError
 
@@ -275,7 +282,7 @@ class StudyClassifier(ClassifierMixin, _StudyEstimator):
         decided = [place[str(label)] for label in saved.decided(output)["prediction"].to_list()]
         return spread_columns(output, learnt, everything), np.array(decided)
 
-    def _too_few(self, y: np.ndarray) -> bool:
+    def _hopeless(self, y: np.ndarray) -> bool:
         counts = np.unique(y, return_counts=True)[1]
         return int((counts >= LEAST_PER_CLASS).sum()) < 2
 
@@ -366,7 +373,7 @@ class StudyRegressor(RegressorMixin, _StudyEstimator):
         with python_sentences():
             return saved.output(saved.columns_of(frame))
 
-    def _too_few(self, y: np.ndarray) -> bool:
+    def _hopeless(self, y: np.ndarray) -> bool:
         return bool(np.ptp(y) == 0)
 
     def _plain(self) -> tuple[Any, Any]:

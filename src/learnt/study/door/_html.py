@@ -43,6 +43,12 @@ def styled(body: str, label: str) -> str:
     return f'<style>{style}</style><section class="learnt-card" aria-label="{escape(label)}">{body}</section>'
 
 
+def scrolling(head: str, rows: str, label: str) -> str:
+    """A table that scrolls sideways where the page is narrow, by the keyboard too."""
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f'<div class="wide" tabindex="0" role="region" aria-label="{label}">{table}</div>'
+
+
 def first_screen(facts: dict[str, Any], folder: Path) -> str:
     """Headline, verdict, its lines, the leading models, and where the report lies."""
     summary = facts["summary"]

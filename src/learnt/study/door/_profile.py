@@ -15,7 +15,7 @@ from learnt.plots import number
 from learnt.preprocessing import profile as profile_table
 from learnt.study._counting import counted
 from learnt.study._errors import StudyError, did_you_mean
-from learnt.study.door._html import styled
+from learnt.study.door._html import scrolling, styled
 from learnt.study.door._sentences import python_sentences
 from learnt.study.sections._profiles import ColumnProfile, profile_columns
 from learnt.study.table._columns import set_unreadable_aside
@@ -25,6 +25,7 @@ from learnt.study.table._read import open_table
 
 MOST_ROWS = 30_000  # of a longer table as many are looked at
 SHOWN = 20  # lines of the text
+_NO_BARS = ("identifier", "text", "constant")  # every cell by itself, or all alike
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,8 +90,8 @@ class TableProfile:
         found = "".join(f"<dd>{escape(finding)}</dd>" for finding in self.findings)
         about = f"{escape(self.name)}: {counted(self.rows, 'row')}, {counted(self.width, 'column')}"
         body = (
-            f'<p class="about">{about}</p><div class="wide"><table><thead><tr>{head}</tr></thead>'
-            f"<tbody>{rows}</tbody></table></div>" + (f"<p class='about'>Findings</p>{found}" if found else "")
+            f'<p class="about">{about}</p>{scrolling(head, rows, "Columns")}'
+            f"{'<p class=about>Findings</p>' if found else ''}{found}"
         )
         return styled(body, f"Profile of {self.name}")
 
@@ -99,7 +100,8 @@ class TableProfile:
         cells = [
             f"<td>{escape(column['name'])}</td><td>{escape(column['kind'])}</td>",
             f'<td class="n">{_share(column["missing"])}</td><td class="n">{column["unique"]:,}</td>',
-            f"<td>{'' if parts is None else _bars(parts)}</td><td>{escape(_holds(column))}</td>",
+            f"<td>{'' if parts is None or column['kind'] in _NO_BARS else _bars(parts)}</td>",
+            f"<td>{escape(_holds(column))}</td>",
         ]
         if self.target is not None:
             cells.append(f'<td class="n">{"" if parts is None else _share(parts.explains)}</td>')

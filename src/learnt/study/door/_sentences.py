@@ -49,4 +49,4 @@ def python_sentences() -> Iterator[None]:
     try:
         yield
     except StudyError as error:
-        raise StudyError(in_python(str(error))) from error.__cause__
+        raise type(error)(in_python(str(error))) from error.__cause__

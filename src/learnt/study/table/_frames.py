@@ -112,7 +112,7 @@ def _check_names(table: Any, name: str) -> None:
     """Two columns of one name: pandas and Arrow allow them."""
     columns = getattr(table, "column_names", None)
     columns = getattr(table, "columns", ()) if columns is None else columns
-    if callable(columns):
+    if columns is None or callable(columns):
         return
     repeated = [column for column, times in Counter(map(str, columns)).items() if times > 1]
     if repeated:
@@ -127,7 +127,8 @@ def _from_pandas(name: str, series: Any) -> pl.Series:
     try:
         if str(series.dtype).startswith("period"):  # Arrow takes months for numbers
             raise TypeError
-        return pl.from_pandas(series).alias(name)
+        read: Any = pl.from_pandas(series)
+        return read.alias(name)
     except Exception:  # mixed cells, periods, or no pyarrow
         cells = series.astype(object).where(series.notna(), None).to_numpy()
         return _of_objects(name, cells)

@@ -13,7 +13,7 @@ from learnt.engine.classification.labels import encode_labels
 from learnt.engine.random import generator
 from learnt.preprocessing import TableEncoder, profile
 from learnt.study._counting import counted
-from learnt.study._errors import StudyError, did_you_mean
+from learnt.study._errors import StudyError, TooFewRows, did_you_mean
 from learnt.study.table._columns import as_text, moments, seconds, set_unreadable_aside, type_notes
 from learnt.study.table._images import Grid, besides_pixels, grid_of
 from learnt.study.table._labels import MISSING
@@ -196,7 +196,7 @@ def _kept(table: pl.DataFrame, kept: np.ndarray) -> pl.DataFrame:
 def _check_enough(y: np.ndarray | pl.Series) -> None:
     if len(y) < LEAST_ROWS:
         some = counted(len(y), "row has", "rows have")
-        raise StudyError(f"{some} a target; a study needs at least {LEAST_ROWS}: collect more.")
+        raise TooFewRows(f"{some} a target; a study needs at least {LEAST_ROWS}: collect more.")
 
 
 # --- the target ----------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import polars as pl
 from learnt.engine.random import generator
 from learnt.model_selection import SealedTestSet, train_test_split
 from learnt.study._counting import counted
-from learnt.study._errors import StudyError
+from learnt.study._errors import StudyError, TooFewRows
 from learnt.study.table._columns import text_of, unreadable
 from learnt.study.table._folds import shuffled_folds, stratified_folds
 from learnt.study.table._problem import Problem
@@ -192,7 +192,7 @@ def _folds(
 
 def _check(problem: Problem, development: np.ndarray, test: np.ndarray) -> None:
     if len(test) < 5 or len(development) < 4 * FOLDS:
-        raise StudyError(
+        raise TooFewRows(
             f"{len(test)} test and {len(development)} other rows are left after the split; too few to judge."
         )
     if problem.classify and np.ptp(problem.codes[development]) == 0:
