@@ -22,6 +22,7 @@ from sklearn.utils.validation import (
 from learnt.diagnosis import spread_columns
 from learnt.engine.random import random_state_of
 from learnt.study._errors import TooFewRows
+from learnt.study.door._object import Study
 from learnt.study.door._sentences import python_sentences
 from learnt.study.door._study import study
 from learnt.study.table._frames import LIBRARIES, as_polars
@@ -53,7 +54,8 @@ class _StudyEstimator(BaseEstimator):
         """Run the study of a table and its target, or fit a plain model to too few rows."""
         frame = self._table(X, reset=True)
         check_consistent_length(frame, y)
-        self.study_, self.model_ = None, None
+        self.study_: Study | None = None
+        self.model_: Any = None  # where there is no study
         if len(y) < LEAST_ROWS:
             self._fit_plain(frame, y, f"{len(y)} of at least {LEAST_ROWS}")
             return
