@@ -27,7 +27,6 @@ QUICK = (  # they fit few rows, or none
     "check_estimators_unfitted",
     "check_requires_y_none",
     "check_n_features_in_after_fitting",
-    "check_dtype_object",
 )
 
 
@@ -83,6 +82,13 @@ def test_labels_of_every_kind_come_back_as_they_were():
         with pytest.warns(UserWarning, match="Too few rows for a study"):
             few = StudyClassifier().fit(X[:20], y[:20])  # the plain model knows them too
         assert set(few.predict(X)) <= {low_label, high_label}
+
+
+@pytest.mark.long
+def test_labels_that_look_like_missing_cells_are_labels():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(90, 2))
+    high = X[:, 0] > 0
     mixed = StudyClassifier(budget=ENOUGH, random_state=None).fit(X, np.where(high, "NA", " b"))
     assert set(mixed.predict(X)) == {"NA", " b"}
     assert np.mean(mixed.predict(X) == np.where(high, "NA", " b")) > 0.9
