@@ -1,5 +1,6 @@
 """From held-out predictions to one model: honest standings, a blend that is one file, final fits that fall back."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -160,6 +161,15 @@ def test_what_cannot_be_fitted_in_time_gives_way_and_the_constant_always_can(rac
     rest = (broken, Budget(1e6), judged, path, X, decision.ground.y, labels, 1)
     assert fit_on_everything(decision.best, *rest) is None
     assert path.read_bytes() == judged.read_bytes()  # the judged model is the one to use then
+
+
+def test_what_cannot_be_fitted_on_all_rows_in_time_is_fitted_on_those_it_raced_on(raced, tmp_path):
+    decision, worker, _, X, labels = raced
+    few = replace(decision, race=replace(decision.race, rows=100))
+    slow = Here(worker.folder, [TooSlow("stopped after 9 s"), TooSlow("stopped after 9 s")])
+    found, rows = fit_judged(few, slow, Budget(20.0), tmp_path / "judged.learnt", 1, pytest.fail)
+    assert (found.rank > 0, rows) == (True, 100)
+    assert len(learnt.load(tmp_path / "judged.learnt").predict(X)) == 300
 
 
 @pytest.mark.parametrize("numbers", [[1.0, 2.0] * 20, [None] * 40])

@@ -136,18 +136,23 @@ def fit_judged(
 ) -> tuple[Standing, int]:
     """Fit the choice on every development row; where there is no time for it, the best that there is time for.
 
-    Returns what was fitted and on how many rows. The constant needs neither time nor the worker.
+    Where not even the quickest model ends in time on all of them, it is fitted on as many as it raced on. Returns what
+    was fitted and on how many rows. The constant needs neither time nor the worker.
     """
     count = thread_count(threads)
     expected = {s.id: _expected(s, decision, refit, count) for s in decision.standings}
     first = _affordable(decision, expected, budget)
     quickest = min((s for s in decision.standings if s.rank > 0), key=lambda s: expected[s.id], default=None)
-    for standing in [first, quickest]:
+    few = decision.race.rows if decision.race.halved else None
+    attempts: list[tuple[Standing | None, int | None]] = [(first, None)]
+    attempts += [(quickest, None)] if quickest is not first else []
+    attempts += [(quickest, few)] if few is not None else []
+    for standing, most in attempts:
         if standing is None or standing.rank == 0:
             break
         left = budget.for_the_judged_fit()
-        if standing is quickest:
-            left = max(left, budget.grace)  # a model that was measured is not lost
+        if (standing, most) == attempts[-1]:  # a model that was measured is not lost
+            left = max(left, budget.grace)
         # Leave time for the quickest model, should this fit take too long
         if standing is not quickest and quickest is not None:
             left = max(left - expected[quickest.id], 0.7 * left)
@@ -155,11 +160,10 @@ def fit_judged(
             break
         try:
             with progress.task("fitting the final model"):
-                fitted = worker.call("fit", left, recipe=standing.recipe, path=str(path), threads=count)
-            return standing, int(fitted["rows"])
+                order = {"recipe": standing.recipe, "path": str(path), "threads": count, "most": most}
+                return standing, int(worker.call("fit", left, **order)["rows"])
         except (TooSlow, Failed):
-            if standing is quickest:
-                break
+            continue
     constant = next(s for s in decision.standings if s.rank == 0)
     X, y = constant_rows()
     in_need = first.rank > 0 or quickest is None  # it was not chosen, but is all that there was time for

@@ -198,8 +198,18 @@ class Bench:
             noise_bounds(few, few[:, :1], max_rows=rows, random_state=0)
         return {"used": sorted(kernel_cache.used)}
 
-    def fit(self, recipe: Recipe, path: str, everything: bool = False, threads: int | None = None) -> dict[str, Any]:
-        """Fit a recipe on all development rows (or on `everything` that is labelled) and save it as one file."""
+    def fit(
+        self,
+        recipe: Recipe,
+        path: str,
+        everything: bool = False,
+        threads: int | None = None,
+        most: int | None = None,
+    ) -> dict[str, Any]:
+        """Fit a recipe on all development rows (or on `everything` that is labelled) and save it as one file.
+
+        `most` is how many rows it may be fitted on, drawn from them; None: all.
+        """
         from learnt.persistence import save
 
         if threads is not None:
@@ -212,7 +222,7 @@ class Bench:
                 self.y,
             )
         )
-        rows = stream(self.seed, 99).permutation(len(y))  # cross-validation inside a model splits rows in order
+        rows = stream(self.seed, 99).permutation(len(y))[:most]  # cross-validation in a model splits rows in order
         codes = y[rows]
         y = codes if self.labels is None else np.array(self.labels)[codes]
         present = None if self.labels is None else np.unique(codes).tolist()
@@ -225,7 +235,7 @@ class Bench:
         part = f"{path}.part"
         save(model, part)
         os.replace(part, path)
-        return {"rows": len(y), "fit_s": took}
+        return {"rows": len(rows), "fit_s": took}
 
     def _predict(self, model: Any, X: np.ndarray) -> np.ndarray:
         if self.classes is None:
