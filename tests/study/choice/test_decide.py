@@ -164,7 +164,7 @@ def test_what_cannot_be_fitted_in_time_gives_way_and_the_constant_always_can(rac
 
 
 def test_what_cannot_be_fitted_on_all_rows_in_time_is_fitted_on_those_it_raced_on(raced, tmp_path):
-    decision, worker, _, X, labels = raced
+    decision, worker, _, X, _ = raced
     few = replace(decision, race=replace(decision.race, rows=100))
     slow = Here(worker.folder, [TooSlow("stopped after 9 s"), TooSlow("stopped after 9 s")])
     found, rows = fit_judged(few, slow, Budget(20.0), tmp_path / "judged.learnt", 1, pytest.fail)
