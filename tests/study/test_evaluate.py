@@ -106,12 +106,12 @@ def test_rows_that_cannot_be_judged_are_left_out_and_said(models):
     ("model", "columns", "target", "said"),
     [
         ("classes", {}, None, "does not say what it predicts; name the column with --target"),
-        ("classes", {}, "z", 'has no column "z"'),
-        ("classes", {"y": ["a"] * 40}, "y", 'No cell of "y" is a class the model knows .*the first is "a"'),
+        ("classes", {}, "z", "has no column “z”"),
+        ("classes", {"y": ["a"] * 40}, "y", "No cell of “y” is a class the model knows .*the first is “a”"),
         ("classes", {"y": ["yes"] * 4 + [None] * 36}, "y", "4 rows have .* at least 5"),
         ("classes", {"y": [[1]] * 40}, "y", "holds lists, so it cannot be the target"),
-        ("classes", {"x": ["old"] * 40}, "y", 'Row 1 of the column "x" holds "old".*--lenient'),
-        ("amounts", {"amount": ["1", "much"] * 20}, "amount", 'Row 2 of the target "amount" holds "much"'),
+        ("classes", {"x": ["old"] * 40}, "y", "Row 1 of the column “x” holds “old”.*--lenient"),
+        ("amounts", {"amount": ["1", "much"] * 20}, "amount", "Row 2 of the target “amount” holds “much”"),
         ("array", {}, "amount", "The table has 3 columns; the model was learnt from 1"),
     ],
 )
@@ -134,7 +134,7 @@ def test_the_command(models, capfd, monkeypatch):
     assert json.loads(capfd.readouterr().out)["test"]["rows"] == 60
     assert run(["evaluate", "classes.learnt", "odd.csv", "-t", "y"]) == 2
     assert run(["evaluate", "classes.learnt", "odd.csv", "-t", "y", "--lenient"]) == 0
-    assert '30 of "x"' in capfd.readouterr().err
+    assert "30 of “x”" in capfd.readouterr().err
     noise = table(60).with_columns(y=table(60)["y"].reverse())
     noise.write_csv("noise.csv")
     assert run(["evaluate", "classes.learnt", "noise.csv", "-t", "y", "--require-better"]) == 3

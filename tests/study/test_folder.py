@@ -99,7 +99,7 @@ def test_the_same_study_continues_in_its_folder(tmp_path):
     ("asked", "data", "said"),
     [
         ({"target": "y"}, "h2", r"another table \(t, 99 rows\)"),
-        ({"target": "z"}, "h1", 'another target, "y"'),
+        ({"target": "z"}, "h1", "another target, “y”"),
         ({"target": "y", "seed": 1}, "h1", "--seed 0, now 1"),
         ({"target": "y", "drop": ("a", "b")}, "h1", "--drop not given, now a, b"),
         ({"target": "y", "metric": "f1"}, "h1", "--metric not given, now f1"),

@@ -51,13 +51,13 @@ def test_what_can_be_read_is_predicted_whatever_its_type(model):
     [
         (
             {"age": ["31", "32", "thirty", "old"]},
-            'Row 3 of the column "age" holds "thirty" where the model knows numbers',
+            "Row 3 of the column “age” holds “thirty” where the model knows numbers",
         ),
         (
             {"day": ["2020-01-01", "soon", None, "NA"]},
-            'Row 2 of the column "day" holds "soon" where the model knows dates',
+            "Row 2 of the column “day” holds “soon” where the model knows dates",
         ),
-        ({"age": [[1], [2], [3], [4]]}, 'column "age" holds "List'),
+        ({"age": [[1], [2], [3], [4]]}, "column “age” holds “List"),
         ({"age": ["x" * 99, "1", "2", "3"]}, "xxx…"),
     ],
 )
@@ -81,12 +81,12 @@ def test_the_command(tmp_path, capfd, monkeypatch):
     assert run(["predict", "model.learnt", "new.csv"]) == 2
     out, err = capfd.readouterr()
     assert out == ""
-    assert 'Row 2 of the column "age" holds "x"' in err
+    assert "Row 2 of the column “age” holds “x”" in err
     assert "1 other cell" in err
     assert run(["predict", "model.learnt", "new.csv", "--lenient"]) == 0
     out, err = capfd.readouterr()
     assert out.count("\n") == 5
-    assert '2 of "age"' in err
+    assert "2 of “age”" in err
 
 
 def test_a_table_without_names_is_taken_in_order_with_its_target_or_without(tmp_path):
@@ -116,7 +116,7 @@ def test_text_that_a_spreadsheet_would_run_is_counted_and_written_as_it_is(tmp_p
         out, err = capfd.readouterr()
         unlike, formulas = err.splitlines()
         assert unlike.startswith("learnt: Of 4 rows 3 are unlike all that the model was learnt from; the first, row 1")
-        assert formulas.startswith('learnt: 2 cells begin as a formula does, the first in the column "town"')
+        assert formulas.startswith("learnt: 2 cells begin as a formula does, the first in the column “town”")
         written = pl.read_csv("found.csv" if where else out.encode())
         assert written["town"].to_list() == towns
     assert run(["predict", "model.learnt", "new.csv", "--join", "--out", "found.parquet"]) == 0

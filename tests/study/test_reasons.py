@@ -87,8 +87,8 @@ def test_a_request_may_ask_for_reasons(tmp_path):
 def test_what_a_request_for_reasons_may_not_be(tmp_path):
     service, sent = open_service(saved(tmp_path, None)), rows(4).to_dicts()
     for answer, said in (
-        (asked(service, {"rows": sent, "explain": "please"}), '"explain" is text; send true or false.'),
-        (asked(service, sent, explain="perhaps"), 'The option "explain" can be yes or no'),
+        (asked(service, {"rows": sent, "explain": "please"}), "“explain” is text; send true or false."),
+        (asked(service, sent, explain="perhaps"), "The option “explain” can be yes or no"),
         (asked(service, sent * MOST_EXPLAINED, explain="yes"), "Reasons are given for 1,000 rows at a time"),
     ):
         assert answer.status == 400

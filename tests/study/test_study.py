@@ -80,12 +80,12 @@ def test_a_moved_model_predicts_raw_tables_with_missing_and_strange_cells(classi
     moved.write_bytes(found.model_path.read_bytes())
     raw = read_table(found.folder.parent / "orders.csv").drop("outcome", "row_id")
     strange = raw[:3].with_columns(town=pl.Series(["Atlantis", None, ""]), price=pl.Series(["a lot", "$1k", None]))
-    with pytest.raises(StudyError, match='Row 1 of the column "price" holds "a lot"'):
+    with pytest.raises(StudyError, match="Row 1 of the column “price” holds “a lot”"):
         predict_table(moved, strange)
     predicted = predict_table(moved, strange, lenient=True)
     assert set(predicted["prediction"]) <= set(found.facts["classes"])
     np.testing.assert_allclose(predicted.select(pl.sum_horizontal(pl.selectors.starts_with("p("))).to_series(), 1.0)
-    with pytest.raises(StudyError, match='lacks the column "town"'):
+    with pytest.raises(StudyError, match="lacks the column “town”"):
         predict_table(moved, raw.drop("town"))
 
 

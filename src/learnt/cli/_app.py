@@ -56,7 +56,7 @@ def _study_options(parser: Parser) -> None:
     )
     add("-o", "--out", metavar="FOLDER", help="Folder for the report, model and numbers.")
     add("--task", default="auto", help="auto, classify or regress (default: auto).")
-    add("--time", metavar="COLUMN", help='Column that orders rows in time; "none" to shuffle.')
+    add("--time", metavar="COLUMN", help="Column that orders rows in time; “none” to shuffle.")
     add("--group", metavar="COLUMN", help="Column whose equal values must stay together.")
     add("--cost", help="Costs of errors, such as fp=1,fn=10.")
     add("--keep", metavar="COLUMN", action="append", help="Use a column although it was set aside.")

@@ -58,7 +58,7 @@ def whole(least: int | None = None, most: int | None = None) -> Callable[[str], 
         try:
             value = int(text)
         except ValueError:
-            raise argparse.ArgumentTypeError(f'"{text}" is no integer') from None
+            raise argparse.ArgumentTypeError(f"“{text}” is no integer") from None
         if (least is not None and value < least) or (most is not None and value > most):
             raise argparse.ArgumentTypeError(f"it is {value}, and can be {least} to {most}")
         return value

@@ -51,7 +51,7 @@ def run_bench(family: str | None) -> int:
     if script.exists():
         return subprocess.call([sys.executable, str(script), *([family] if family else [])])
     if family is not None and family not in TASKS:
-        raise StudyError(f'There is no family "{family}"; there are {", ".join(TASKS)}.')
+        raise StudyError(f"There is no family “{family}”; there are {', '.join(TASKS)}.")
     tasks = [task for name, listed in TASKS.items() if family in (None, name) for task in listed]
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("model", "learnt", "scikit-learn", "ratio", "quality", "learnt", "scikit-learn"):

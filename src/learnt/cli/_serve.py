@@ -28,7 +28,7 @@ def run_serve(model: str, *, host: str, port: int, quiet: bool) -> int:
 
 
 def _what(schema: dict[str, Any]) -> str:
-    target = "" if schema["target"] is None else f' predicts "{schema["target"]}"'
+    target = "" if schema["target"] is None else f" predicts “{schema['target']}”"
     return f"{schema['model']}{target} from {len(schema['columns']):,} columns"
 
 

@@ -131,7 +131,7 @@ def _say_what_spreadsheets_run(rows: pl.DataFrame) -> None:
     if total := sum(found.values()):
         first = next(name for name, n in found.items() if n)
         tell(
-            f'{counted(total, "cell begins", "cells begin")} as a formula does, the first in the column "{first}", and '
+            f"{counted(total, 'cell begins', 'cells begin')} as a formula does, the first in the column “{first}”, and "
             "a spreadsheet would run it; nothing was changed, so import such columns as text, or write Parquet."
         )
 

@@ -18,16 +18,16 @@ def did_you_mean(word: str, names: Iterable[str]) -> str:
     """A hint for a mistyped name, or the first names there are.
 
     >>> did_you_mean("Survivd", ["Age", "Survived"])
-    'did you mean "Survived"?'
+    'did you mean “Survived”?'
     >>> did_you_mean("xyz", ["Age", "Fare"])
-    'the columns are "Age", "Fare".'
+    'the columns are “Age”, “Fare”.'
     """
     names = list(names)
     lower = {name.lower(): name for name in reversed(names)}
     close = difflib.get_close_matches(word.lower(), lower, n=2, cutoff=0.6)
     if close:
-        return "did you mean " + " or ".join(f'"{lower[c]}"' for c in close) + "?"
-    shown = ", ".join(f'"{name}"' for name in names[:8]) + (", …" if len(names) > 8 else "")
+        return "did you mean " + " or ".join(f"“{lower[c]}”" for c in close) + "?"
+    shown = ", ".join(f"“{name}”" for name in names[:8]) + (", …" if len(names) > 8 else "")
     return f"the columns are {shown}."
 
 

@@ -111,16 +111,16 @@ def _labels(saved: SavedModel, frame: pl.DataFrame, target: str | None) -> Label
         raise StudyError(f"{saved.path} does not say what it predicts; name the column with --target; {known}")
     if target not in frame.columns:
         hint = did_you_mean(target, frame.columns)
-        raise StudyError(f'The table has no column "{target}" (the target), so nothing can be judged; {hint}')
+        raise StudyError(f"The table has no column “{target}” (the target), so nothing can be judged; {hint}")
     labels = read_labels(frame[target], saved.classes)
     if not len(labels.y) and labels.unknown:
-        classes = ", ".join(f'"{c}"' for c in (saved.classes or [])[:5])
+        classes = ", ".join(f"“{c}”" for c in (saved.classes or [])[:5])
         raise StudyError(
-            f'No cell of "{target}" is a class the model knows ({classes}); the first is "{labels.unknown[0][:30]}".'
+            f"No cell of “{target}” is a class the model knows ({classes}); the first is “{labels.unknown[0][:30]}”."
         )
     if len(labels.y) < LEAST_ROWS:
         some = counted(len(labels.y), "row has", "rows have")
-        raise StudyError(f'{some} a "{target}"; judging takes at least {LEAST_ROWS}.')
+        raise StudyError(f"{some} a “{target}”; judging takes at least {LEAST_ROWS}.")
     return labels
 
 

@@ -204,7 +204,7 @@ def _difference(facts: dict[str, Any], settings: Settings, data_hash: str) -> st
         return f"another table ({facts.get('table', '?')}, {facts['data'].get('rows', 0):,} rows) or of other contents"
     before, now = facts["settings"], json.loads(json.dumps(asdict(settings)))
     if before.get("target") != now["target"]:
-        return f'another target, "{before.get("target")}"'
+        return f"another target, “{before.get('target')}”"
     usual = {f.name: f.default for f in fields(Settings)}
     for name in usual:
         if name in FREE or name == "target":

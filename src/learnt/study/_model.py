@@ -81,7 +81,7 @@ class SavedModel:
         if lacking:
             hint = did_you_mean(lacking[0], table.columns)
             more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
-            raise StudyError(f'The table lacks the column "{lacking[0]}"{more} that the model was learnt from; {hint}')
+            raise StudyError(f"The table lacks the column “{lacking[0]}”{more} that the model was learnt from; {hint}")
         X = table if table.columns == self.names else table.select(self.names)
         if self.encoder is not None:
             _check_cells(self.encoder, X, lenient, say)
@@ -150,7 +150,7 @@ def _check_cells(encoder: TableEncoder, X: pl.DataFrame, lenient: bool, say: Cal
         return
     words = {"number": "numbers", "date": "dates", "boolean": "yes or no"}
     if lenient:
-        told = ", ".join(f'{entry["count"]:,} of "{entry["column"]}"' for entry in found[:10])
+        told = ", ".join(f"{entry['count']:,} of “{entry['column']}”" for entry in found[:10])
         more = f" and {counted(len(found) - 10, 'more column')}" if len(found) > 10 else ""
         say(f"Cells that could not be read count as missing: {told}{more}.")
         return
@@ -159,7 +159,7 @@ def _check_cells(encoder: TableEncoder, X: pl.DataFrame, lenient: bool, say: Cal
     others = sum(entry["count"] for entry in found) - 1
     more = f", and {counted(others, 'other cell')} cannot be read either" if others else ""
     raise StudyError(
-        f'Row {first["row"] + 1:,} of the column "{first["column"]}" holds "{cell}" where the model knows '
+        f"Row {first['row'] + 1:,} of the column “{first['column']}” holds “{cell}” where the model knows "
         f"{words[first['kind']]}{more}; correct them, or add --lenient to count them as missing."
     )
 

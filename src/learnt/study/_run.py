@@ -170,9 +170,9 @@ class RunningStudy:
         what = counted(len(problem.classes), "class", "classes") if problem.classes else "an amount"
         if problem.grid is not None:
             held = held.replace("1 image", f"images of {problem.grid.words}")
-        self.say(f'Read {counted(rows, "row")}; "{problem.target}" is {what}; columns to learn from: {held}.')
+        self.say(f"Read {counted(rows, 'row')}; “{problem.target}” is {what}; columns to learn from: {held}.")
         for entry in problem.set_aside:
-            self.say(f'Set aside "{entry["column"]}": {entry["reason"].rstrip(".")}.')
+            self.say(f"Set aside “{entry['column']}”: {entry['reason'].rstrip('.')}.")
         for note in problem.notes:
             self.say(note)
 

@@ -45,11 +45,11 @@ class Settings:
         for name, read in _READ.items():
             object.__setattr__(self, name, read(getattr(self, name)))
         if self.task not in ("auto", "classify", "regress"):
-            raise StudyError(f'The task can be auto, classify or regress; it is "{self.task}".')
+            raise StudyError(f"The task can be auto, classify or regress; it is “{self.task}”.")
         if self.prefer not in ("best", "simple"):
-            raise StudyError(f'A study can prefer the best or the simple model; it was asked for "{self.prefer}".')
+            raise StudyError(f"A study can prefer the best or the simple model; it was asked for “{self.prefer}”.")
         if self.final not in ("all", "judged"):
-            raise StudyError(f'The final model can be "all" (refitted on all rows) or "judged"; it is "{self.final}".')
+            raise StudyError(f"The final model can be “all” (refitted on all rows) or “judged”; it is “{self.final}”.")
         if not self.budget > 0:
             raise StudyError(f"The budget must be more than 0 seconds; it is {self.budget:g}.")
         if self.seed < 0:
@@ -97,7 +97,7 @@ def parse_budget(text: Any) -> float:
         return float(clean)
     parts = re.findall(r"(\d+(?:\.\d+)?)\s*(h|m|s)[a-z]*", clean)
     if not parts or re.sub(r"(\d+(?:\.\d+)?)\s*(h|m|s)[a-z]*", "", clean).strip():
-        raise StudyError(f'The budget "{text}" is not a time; write it as 60s, 5m or 1h.')
+        raise StudyError(f"The budget “{text}” is not a time; write it as 60s, 5m or 1h.")
     return sum(float(n) * {"h": 3600, "m": 60, "s": 1}[unit] for n, unit in parts)
 
 
@@ -114,7 +114,7 @@ def parse_cost(text: Any) -> tuple[float, float] | None:
     found = dict(re.findall(r"(fp|fn)\s*=\s*(\d+(?:\.\d+)?)", str(text).lower()))
     if set(found) != {"fp", "fn"} or float(found["fp"]) + float(found["fn"]) <= 0:
         raise StudyError(
-            f'The cost "{text}" is not understood; write it as fp=1,fn=10 (a false alarm, a missed positive).'
+            f"The cost “{text}” is not understood; write it as fp=1,fn=10 (a false alarm, a missed positive)."
         )
     return float(found["fp"]), float(found["fn"])
 

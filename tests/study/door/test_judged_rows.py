@@ -81,7 +81,7 @@ def test_a_table_that_is_needed_is_asked_for_and_checked(classified, orders):
     with pytest.raises(StudyError, match="not the table that was studied"):
         open_study(s.folder, table=frame.head(50)).errors_by("town")
     assert open_study(s.folder, table=orders).errors_by("town").equals(s.errors_by("town"))
-    with pytest.raises(StudyError, match='no column "twn"; did you mean "town"'):
+    with pytest.raises(StudyError, match="no column “twn”; did you mean “town”"):
         s.errors_by("twn")
 
 

@@ -45,7 +45,7 @@ def test_the_library_that_came_in(table):
 
 
 def test_what_cannot_be_looked_at_is_a_sentence(table):
-    with pytest.raises(StudyError, match=r'no column "outcme" .the target.; did you mean "outcome"'):
+    with pytest.raises(StudyError, match=r"no column “outcme” .the target.; did you mean “outcome”"):
         learnt.profile(table, "outcme")
     with pytest.raises(StudyError, match="nothing to look at"):
         learnt.profile(pl.DataFrame({"a": [[1], [2]]}))

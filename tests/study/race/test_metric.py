@@ -130,14 +130,14 @@ def test_rows_of_one_class_have_a_value():
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("roc_aux", 'did you mean "roc_auc'),
-        ("acuracy", '"accuracy"'),
+        ("roc_aux", "did you mean “roc_auc"),
+        ("acuracy", "“accuracy”"),
         ("xyzzy", "try log_loss"),
         ("", "There is no metric"),
         ("fbeta_score", "needs its beta"),
         ("f0", "write precision"),
         ("confusion_matrix", "not a single number"),
-        ("neg_rmsee", '"rmse"'),
+        ("neg_rmsee", "“rmse”"),
     ],
 )
 def test_a_mistyped_name_gets_a_sentence_with_near_matches(typed, said):

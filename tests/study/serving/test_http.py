@@ -188,7 +188,7 @@ def test_the_command_serves_until_it_is_interrupted(classifier, new_rows, how):
     _, err = process.communicate(timeout=60)
     assert process.returncode == 0
     first, asked, last = err.strip().split("\n")
-    assert first.startswith('learnt: model.learnt predicts "late" from 6 columns; POST rows to http://')
+    assert first.startswith("learnt: model.learnt predicts “late” from 6 columns; POST rows to http://")
     assert "POST /predict 200, 2 rows" in asked
     assert last == "learnt: Stopped after 1 request."
 

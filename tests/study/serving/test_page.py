@@ -48,7 +48,7 @@ def test_what_cannot_be_read_is_said_on_the_page(served, open_page):
     page.get_by_label("age", exact=True).fill("old")
     page.get_by_role("button", name="Predict").click()
     page.locator(".wrong").wait_for()
-    assert 'Row 1 of the column "age" holds "old"' in page.locator(".wrong").inner_text()
+    assert "Row 1 of the column “age” holds “old”" in page.locator(".wrong").inner_text()
     assert page.low_contrast() == []
     assert [text for text in page.trouble if "400" not in text] == []  # the browser notes the status
 

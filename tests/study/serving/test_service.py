@@ -74,7 +74,7 @@ def test_one_object_gets_one_answer(service, new_rows):
     answer = post(service, row)
     assert (json.loads(answer.body), answer.rows) == (want, 1)
     noted = json.loads(post(service, row | {"age": "old"}, lenient="yes").body)
-    assert '1 of "age"' in noted["notes"][0]
+    assert "1 of “age”" in noted["notes"][0]
     assert post(service, row, accept=CSV).body == post(service, [row], accept=CSV).body
 
 
@@ -138,11 +138,11 @@ def test_what_no_double_holds_is_refused_and_never_missing(service, new_rows, nu
     row = new_rows.to_dicts()[0] | {"age": 0.125}
     body = json.dumps([new_rows.to_dicts()[0], row]).replace("0.125", number).encode()
     assert re.search(
-        'Row 2 of the column "age".* beyond 1.8e308|which JSON does not have', refused(post(service, body))
+        "Row 2 of the column “age”.* beyond 1.8e308|which JSON does not have", refused(post(service, body))
     )
     line = new_rows[:1].with_columns(age=pl.lit(0.125)).write_csv().replace("0.125", number).encode()
     if number != "NaN":  # in a text table that is a missing cell
-        assert re.search('Row 1 of the column "age" holds|could not be read', refused(post(service, line, CSV)))
+        assert re.search("Row 1 of the column “age” holds|could not be read", refused(post(service, line, CSV)))
 
 
 @pytest.mark.parametrize(
@@ -158,16 +158,16 @@ def test_half_a_character_gets_a_sentence(service, new_rows, where):
 def test_a_row_that_does_not_fit_gets_its_place(service, new_rows):
     row = new_rows.to_dicts()[0]
     lacking = {k: v for k, v in row.items() if k != "town"}
-    assert 'Row 2 lacks the column "town"' in refused(post(service, [row, lacking]))
-    assert 'did you mean "Town"' in refused(post(service, [lacking | {"Town": "Oslo"}]))
-    assert 'Row 2 of the column "age" holds a list' in refused(post(service, [row, row | {"age": [1]}]))
-    assert 'Row 1 of the column "age" holds an object' in refused(post(service, [row | {"age": {"a": 1}}]))
+    assert "Row 2 lacks the column “town”" in refused(post(service, [row, lacking]))
+    assert "did you mean “Town”" in refused(post(service, [lacking | {"Town": "Oslo"}]))
+    assert "Row 2 of the column “age” holds a list" in refused(post(service, [row, row | {"age": [1]}]))
+    assert "Row 1 of the column “age” holds an object" in refused(post(service, [row | {"age": {"a": 1}}]))
     text = refused(post(service, [row, row | {"age": "old"}]))
-    assert 'Row 2 of the column "age" holds "old" where the model knows numbers' in text
+    assert "Row 2 of the column “age” holds “old” where the model knows numbers" in text
     assert "add ?lenient=yes" in text
     found = json.loads(post(service, [row, row | {"age": "old"}], lenient="yes").body)
     assert len(found["predictions"]) == 2
-    assert '1 of "age"' in found["notes"][0]
+    assert "1 of “age”" in found["notes"][0]
 
 
 def test_a_table_that_does_not_fit_gets_its_place(service, new_rows):
@@ -178,7 +178,7 @@ def test_a_table_that_does_not_fit_gets_its_place(service, new_rows):
         (head + "\n", "no rows"),
         (f"{head}\n{first},1\n", "Line 2 of the body has 7 fields"),
         ("\n".join([first, *others]), r"looks like data.*\?header=no"),
-        (new_rows.drop("town").write_csv(), 'The table lacks the column "town"'),
+        (new_rows.drop("town").write_csv(), "The table lacks the column “town”"),
         ("a\0b", "zero byte"),
     ):
         sentence = refused(post(service, body.encode(), CSV))
@@ -188,7 +188,7 @@ def test_a_table_that_does_not_fit_gets_its_place(service, new_rows):
 
 @pytest.mark.parametrize(
     ("query", "said"),
-    [({"lenien": "yes"}, 'no option "lenien"; did you mean "lenient"'), ({"lenient": "maybe"}, "yes or no")],
+    [({"lenien": "yes"}, "no option “lenien”; did you mean “lenient”"), ({"lenient": "maybe"}, "yes or no")],
 )
 def test_options_are_understood_or_refused(service, new_rows, query, said):
     assert said in refused(post(service, new_rows.to_dicts(), **query))
@@ -200,7 +200,7 @@ def test_what_is_not_there_or_not_meant(service):
     assert refused(answer, 405) == "/predict takes POST, not GET."
     assert answer.allow == "POST"
     assert service.answer(Request("DELETE", "/schema", {})).allow == "GET, HEAD"
-    assert 'it is "text/plain"' in refused(post(service, b"x", "text/plain"), 415)
+    assert "it is “text/plain”" in refused(post(service, b"x", "text/plain"), 415)
     assert "it is not given" in refused(post(service, b"x", ""), 415)
 
 
@@ -247,7 +247,7 @@ def test_a_model_of_arrays_takes_numbered_columns(tmp_path):
     found = json.loads(post(service, [{"column_1": 1.0, "column_2": 0, "column_3": -1}]).body)["predictions"][0]
     assert found["prediction"] is True
     assert found["probabilities"]["True"] == model.predict_proba([[1.0, 0.0, -1.0]])[0, 1]
-    assert 'lacks the column "column_3"' in refused(post(service, [{"column_1": 1, "column_2": 2}]))
+    assert "lacks the column “column_3”" in refused(post(service, [{"column_1": 1, "column_2": 2}]))
 
 
 def test_what_does_not_predict_is_refused(tmp_path):

@@ -77,7 +77,7 @@ def test_an_unusable_column_is_set_aside_with_a_sentence(kind):
     assert rows_hash(frame) == rows_hash(frame.reverse())
     if kind != "null":
         for role in ("time", "group"):
-            with pytest.raises(StudyError, match=f'"{kind}" holds .* so it cannot be the {role}; make numbers or text'):
+            with pytest.raises(StudyError, match=f"“{kind}” holds .* so it cannot be the {role}; make numbers or text"):
                 pose(frame, "y", **{role: kind})
     with pytest.raises(StudyError, match="missing" if kind == "null" else "cannot be the target"):
         pose(frame, kind)

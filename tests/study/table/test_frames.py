@@ -42,7 +42,7 @@ def test_what_is_no_table_is_refused_in_one_sentence():
     for wrong in (3, np.zeros(3), object()):
         with pytest.raises(StudyError, match="table"):
             as_polars(wrong)
-    with pytest.raises(StudyError, match='two columns named "a"'):
+    with pytest.raises(StudyError, match="two columns named “a”"):
         as_polars(pd.DataFrame([[1, 2]], columns=["a", "a"]))
 
 

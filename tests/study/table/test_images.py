@@ -114,7 +114,7 @@ def test_a_study_of_images_is_judged_saved_and_used(tmp_path, monkeypatch):
 def test_a_wrong_target_lists_the_columns_besides_pixels(tmp_path):
     images, y = bars(40)
     np.savez(tmp_path / "t.npz", X=images, y=y, site=y)
-    with pytest.raises(StudyError, match=r'There is no column "zzz" \(the target\); the columns are "y", "site"\.'):
+    with pytest.raises(StudyError, match=r"There is no column “zzz” \(the target\); the columns are “y”, “site”\."):
         study(tmp_path / "t.npz", "zzz", out=tmp_path / "out")
-    with pytest.raises(StudyError, match=r'Name it with target=…; the columns are "y", "site"\.'):
+    with pytest.raises(StudyError, match=r"Name it with target=…; the columns are “y”, “site”\."):
         study(tmp_path / "t.npz", out=tmp_path / "out")

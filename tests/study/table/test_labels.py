@@ -42,5 +42,5 @@ def test_amounts_are_read_from_numbers_and_text():
         assert found.y.tolist() == want
         assert found.rows.tolist() == [0, 2]
         assert found.missing == 1
-    with pytest.raises(StudyError, match='Row 2 of the target "y" holds "much"'):
+    with pytest.raises(StudyError, match="Row 2 of the target “y” holds “much”"):
         read_labels(pl.Series("y", ["1", "much"]), None)

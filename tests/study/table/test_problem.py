@@ -76,7 +76,7 @@ def test_rare_classes_are_dropped_and_named():
     y[:2] = "rare"
     found = pose(table(y=y.astype(str)), "y")
     assert found.classes == ["a", "b"]
-    assert any('"rare"' in note for note in found.notes)
+    assert any("“rare”" in note for note in found.notes)
 
 
 def test_identifiers_copies_and_constants_are_set_aside():
@@ -107,9 +107,9 @@ def test_a_time_column_is_found_by_its_order_and_can_be_refused():
 @pytest.mark.parametrize(
     ("frame", "target", "options", "said"),
     [
-        (table(Survived=X > 0), "survivd", {}, 'did you mean "Survived"'),
-        (table(y=X > 0), "y", {"group": "grp"}, 'no column "grp"'),
-        (table(y=X > 0), "y", {"time": "when"}, 'no column "when"'),
+        (table(Survived=X > 0), "survivd", {}, "did you mean “Survived”"),
+        (table(y=X > 0), "y", {"group": "grp"}, "no column “grp”"),
+        (table(y=X > 0), "y", {"time": "when"}, "no column “when”"),
         (table(y=X > 0), "y", {"group": "y"}, "different columns"),
         (table(y=np.zeros(N)), "y", {}, "nothing to predict"),
         (table(y=["a"] * N), "y", {}, "nothing to predict"),
@@ -117,8 +117,8 @@ def test_a_time_column_is_found_by_its_order_and_can_be_refused():
         (table(y=[f"name {k}" for k in range(N)]), "y", {}, "too many or too rare"),
         (table(y=X > 0)[:20], "y", {}, "at least 30"),
         (pl.DataFrame({"y": X > 0}), "y", {}, "nothing to predict from"),
-        (pl.DataFrame({"y": X > 0, "c": [1] * N}), "y", {}, r'Every column was set aside \("c": .*constant'),
-        (table(y=[0] * (N - 3) + [1] * 3), "y", {}, '"y" has 1 class of 5 rows or more, and another of 3: too few'),
+        (pl.DataFrame({"y": X > 0, "c": [1] * N}), "y", {}, r"Every column was set aside \(“c”: .*constant"),
+        (table(y=[0] * (N - 3) + [1] * 3), "y", {}, "“y” has 1 class of 5 rows or more, and another of 3: too few"),
         (table(y=np.where(X > 0, "a", "b")), "y", {"task": "regress"}, "does not hold numbers"),
         (table(y=X > 0, w=["p"] * N), "y", {"time": "w"}, "neither dates nor numbers"),
     ],

@@ -42,7 +42,7 @@ def test_gzip_windows_lines_and_quotes(tmp_path):
         ('a,b\n1,"x\ny"\n3\n', "Line 4 of .* has 1 fields"),
         ("1,2\n3,4\n", "The first line of .* looks like data.*--no-header"),
         ("4,4,a\n1,2,b\n3,5,a\n", "The first line of .* looks like data"),  # never two columns named "4"
-        ("a,a\n1,2\n", 'two columns named "a"'),
+        ("a,a\n1,2\n", "two columns named “a”"),
         ("a,b\n", "no rows"),
         ("", "is empty"),
         ("\n\n", "is empty"),
@@ -79,7 +79,7 @@ def test_what_is_no_table_is_refused(tmp_path, name, data, said):
 
 def test_a_missing_file_gets_a_hint(tmp_path):
     (tmp_path / "titanic.csv").write_text("a\n1\n")
-    with pytest.raises(StudyError, match=r'did you mean "titanic.csv"\?'):
+    with pytest.raises(StudyError, match=r"did you mean “titanic.csv”\?"):
         read_table(tmp_path / "titanc.csv")
     with pytest.raises(StudyError, match="is a folder"):
         read_table(tmp_path)
@@ -161,7 +161,7 @@ def test_lines_of_a_file_without_names_are_checked_and_repeated_cells_do_not_mat
         read_table(path, header=False)
     path.write_text("4,4\n1,2\n")
     assert read_table(path, header=False).rows() == [(4, 4), (1, 2)]
-    with pytest.raises(StudyError, match='two columns named "4"'):
+    with pytest.raises(StudyError, match="two columns named “4”"):
         read_table(path, header=True)
     TABLE.write_parquet(tmp_path / "t.parquet")
     with pytest.raises(StudyError, match="leave --no-header out"):

@@ -82,7 +82,7 @@ def partial_dependence(
     schema: dict[str, Any] = {"value": pl.String, "place": pl.Float64, "about": pl.String}
     schema |= dict.fromkeys(("mean", "low", "high"), pl.Float64)
     if not found:
-        raise StudyError(f'"{column}" holds a single value, so nothing can depend on it.')
+        raise StudyError(f"“{column}” holds a single value, so nothing can depend on it.")
     one = found[0]
     place = one.place if one.place is not None else [None] * len(one.values)
     about = [one.about or facts["target"]] * len(one.values)
@@ -97,4 +97,4 @@ def kinds_of(facts: dict[str, Any]) -> dict[str, str]:
 
 def _check_column(column: str, columns: list[str]) -> None:
     if column not in columns:
-        raise StudyError(f'There is no column "{column}"; {did_you_mean(str(column), columns)}')
+        raise StudyError(f"There is no column “{column}”; {did_you_mean(str(column), columns)}")

@@ -173,7 +173,7 @@ class Study(JudgedRows):
         data frame of the library that came in, a column a class
         """
         if self.facts["classes"] is None:
-            raise StudyError(f'"{self.target}" is an amount, which has no classes; use predict or predict_interval.')
+            raise StudyError(f"“{self.target}” is an amount, which has no classes; use predict or predict_interval.")
         library, _, output = self._decided(rows, lenient)
         names = self.classes or []
         return library.frame(pl.DataFrame({str(name): output[:, k] for k, name in enumerate(names)}), names)
@@ -191,7 +191,7 @@ class Study(JudgedRows):
         """
         library, decided, _ = self._decided(rows, lenient)
         if "low" not in decided.columns:
-            raise StudyError(f'"{self.target}" is predicted as a class; predict_proba says how sure the model is.')
+            raise StudyError(f"“{self.target}” is predicted as a class; predict_proba says how sure the model is.")
         return library.frame(decided.select("low", "high"))
 
     def unlike(self, rows: Any) -> Any:

@@ -135,7 +135,7 @@ def profile(table: Any, target: str | None = None, *, header: bool | None = None
     with python_sentences():
         frame, name, _, _ = open_table(table, header)
         if target is not None and target not in frame.columns:
-            raise StudyError(f'There is no column "{target}" (the target); {did_you_mean(str(target), frame.columns)}')
+            raise StudyError(f"There is no column “{target}” (the target); {did_you_mean(str(target), frame.columns)}")
         readable, aside = set_unreadable_aside(frame, {} if target is None else {target: "the target"})
         if readable.width == 0:
             raise StudyError("No column of the table holds single values; there is nothing to look at.")

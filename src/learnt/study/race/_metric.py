@@ -294,9 +294,9 @@ def read_metric(text: str) -> tuple[str, dict[str, Any]]:
     options: dict[str, Any] = {}
     if found := re.fullmatch(r"f_?(\d+(?:\.\d+)?|beta)(_score)?", wanted):
         if found[1] == "beta":
-            raise StudyError(f'"{text}" needs its beta; write f2 (a miss weighs more) or f0.5 (a false alarm does).')
+            raise StudyError(f"“{text}” needs its beta; write f2 (a miss weighs more) or f0.5 (a false alarm does).")
         if float(found[1]) == 0:
-            raise StudyError(f'"{text}" has a beta of 0, which is precision; write precision.')
+            raise StudyError(f"“{text}” has a beta of 0, which is precision; write precision.")
         return ("f1_score", {}) if float(found[1]) == 1 else ("fbeta_score", {"beta": float(found[1])})
     for average in _AVERAGES:
         if wanted.endswith(f"_{average}") and (name := _named(wanted.removesuffix(f"_{average}"))) in _AVERAGED:
@@ -307,8 +307,8 @@ def read_metric(text: str) -> tuple[str, dict[str, Any]]:
     name = _named(wanted)
     if name is None:
         if wanted in {name.lower() for name in import_module("learnt.metrics").__all__}:
-            raise StudyError(f'"{text}" is not a single number, so models cannot be chosen by it; try {_some()}.')
-        raise StudyError(f'There is no metric "{text}"; {_near(wanted)}')
+            raise StudyError(f"“{text}” is not a single number, so models cannot be chosen by it; try {_some()}.")
+        raise StudyError(f"There is no metric “{text}”; {_near(wanted)}")
     return name, options
 
 
@@ -323,7 +323,7 @@ def _near(wanted: str) -> str:
     close = difflib.get_close_matches(wanted, sorted(known), n=3, cutoff=0.6)
     if not close:
         return f"try {_some()}, or another name of learnt.metrics."
-    return "did you mean " + " or ".join(f'"{name}"' for name in close) + "?"
+    return "did you mean " + " or ".join(f"“{name}”" for name in close) + "?"
 
 
 def _some() -> str:
@@ -355,18 +355,18 @@ def metric_of(
         what, others = ("classes", "rmse, mae or r2") if kind.task == "classify" else ("amounts", "log_loss or roc_auc")
         are = "an amount" if task == "regress" else "a class"
         raise StudyError(
-            f'The metric "{name}" is for {what}, and the target is {are}; choose another, such as {others}.'
+            f"The metric “{name}” is for {what}, and the target is {are}; choose another, such as {others}."
         )
     words = kind.words
     if "beta" in options:
         words = f"F{options['beta']:g}"
     if known == "mean_cost":
         if cost is None or n_classes != 2:
-            raise StudyError('The metric "mean_cost" needs two classes and their costs; add --cost fp=1,fn=10.')
+            raise StudyError("The metric “mean_cost” needs two classes and their costs; add --cost fp=1,fn=10.")
         options = {"cost": cost}
     if known in ("sensitivity_score", "specificity_score") and n_classes != 2:
         raise StudyError(
-            f'The metric "{name}" is for two classes, and the target has {n_classes}; try balanced_accuracy.'
+            f"The metric “{name}” is for two classes, and the target has {n_classes}; try balanced_accuracy."
         )
     if "average" in options and known in _AVERAGED:
         words = f"{options['average']}-averaged {words}"

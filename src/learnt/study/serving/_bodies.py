@@ -49,7 +49,7 @@ def rows_from_json(body: bytes, columns: list[str]) -> Rows:
         for name in columns:
             if name not in row:
                 raise StudyError(
-                    f'Row {k + 1:,} lacks the column "{name}"; {did_you_mean(name, row)} '
+                    f"Row {k + 1:,} lacks the column “{name}”; {did_you_mean(name, row)} "
                     "Send null where a value is missing."
                 )
     table = pl.DataFrame([_series(name, [row[name] for row in rows]) for name in columns])
@@ -58,7 +58,7 @@ def rows_from_json(body: bytes, columns: list[str]) -> Rows:
 
 def _asks(explain: Any) -> bool:
     if not isinstance(explain, bool):
-        raise StudyError(f'"explain" is {_WORDS[type(explain)]}; send true or false.')
+        raise StudyError(f"“explain” is {_WORDS[type(explain)]}; send true or false.")
     return explain
 
 
@@ -108,7 +108,7 @@ def _series(name: str, cells: list) -> pl.Series:
     kinds = {type(cell) for cell in cells if cell is not None}
     for kind in kinds & {dict, list}:
         row = next(k for k, cell in enumerate(cells) if type(cell) is kind)
-        raise StudyError(f'Row {row + 1:,} of the column "{name}" holds {_WORDS[kind]}; a cell is one value.')
+        raise StudyError(f"Row {row + 1:,} of the column “{name}” holds {_WORDS[kind]}; a cell is one value.")
     if kinds & {int, float}:
         _refuse_beyond_doubles(name, cells)
     if not kinds:
@@ -127,7 +127,7 @@ def _refuse_beyond_doubles(name: str, cells: list) -> None:
     for k, cell in enumerate(cells):
         if type(cell) in (int, float) and abs(cell) > sys.float_info.max:
             raise StudyError(
-                f'Row {k + 1:,} of the column "{name}" holds a number beyond 1.8e308, the largest there is; send null '
+                f"Row {k + 1:,} of the column “{name}” holds a number beyond 1.8e308, the largest there is; send null "
                 "where a value is missing."
             )
 

@@ -39,7 +39,7 @@ def body_length(head: bytes, headers: Message, most: int) -> int | Answer:
         return refusal(400, f"The head has {len(lengths)} Content-Lengths; send one.")
     given = lengths[0].strip(" \t") if lengths else "0"
     if not (given.isascii() and given.isdigit()):
-        return refusal(400, f'The Content-Length must be a number of bytes; it is "{given[:40]}".')
+        return refusal(400, f"The Content-Length must be a number of bytes; it is “{given[:40]}”.")
     if len(given) > 18 or int(given) > most:
         return refusal(413, f"The body has {given[:30]} bytes, more than {most:,}; send fewer rows at a time.")
     return int(given)
@@ -53,5 +53,5 @@ def _fault(head: bytes) -> str:
     for line in lines[:-1]:
         if not _FIELD.fullmatch(line.removesuffix(b"\r")):
             shown = line.decode("ascii", "replace")[:40]
-            return f'The head has the line "{shown}", which is no "Name: value"; send a field a line.'
+            return f"The head has the line “{shown}”, which is no “Name: value”; send a field a line."
     return ""

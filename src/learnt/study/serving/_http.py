@@ -241,7 +241,7 @@ class _Handler(BaseHTTPRequestHandler):
             url = urlsplit(self.path)
             query = dict(parse_qsl(url.query, keep_blank_values=True))
         except ValueError:
-            return refusal(400, f'The address "{self._shown_path()}" cannot be read; ask for one such as /predict.')
+            return refusal(400, f"The address “{self._shown_path()}” cannot be read; ask for one such as /predict.")
         kind = self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         return Request(self.command, url.path, query, kind, self.headers.get("Accept", "").lower(), body)
 
@@ -313,7 +313,7 @@ class _Handler(BaseHTTPRequestHandler):
 def _why_not(error: OSError, host: str, port: int) -> str:
     """One sentence on why nothing can listen there."""
     if isinstance(error, socket.gaierror):
-        return f'There is no host "{host}"; 127.0.0.1 is this machine alone, 0.0.0.0 all its addresses.'
+        return f"There is no host “{host}”; 127.0.0.1 is this machine alone, 0.0.0.0 all its addresses."
     if error.errno == errno.EADDRINUSE:
         return f"Port {port} of {host} is in use; end what listens there, or choose another with --port (0: any free)."
     if error.errno == errno.EADDRNOTAVAIL:

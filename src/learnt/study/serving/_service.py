@@ -100,7 +100,7 @@ class Service:
 
     def _answered(self, request: Request) -> Answer:
         if request.kind not in (JSON, CSV):
-            held = f'it is "{request.kind}"' if request.kind else "it is not given"
+            held = f"it is “{request.kind}”" if request.kind else "it is not given"
             return refusal(415, f"The Content-Type must be {JSON} or {CSV}; {held}.")
         try:
             return self._predict(request)
@@ -154,9 +154,9 @@ def _options(query: dict[str, str]) -> dict[str, Any]:
     for name, value in query.items():
         if name not in found:
             hint = did_you_mean(name, found).replace("the columns are", "there are")
-            raise StudyError(f'There is no option "{name}"; {hint}')
+            raise StudyError(f"There is no option “{name}”; {hint}")
         if value.lower() not in (*_YES, *_NO):
-            raise StudyError(f'The option "{name}" can be yes or no; it is "{value}".')
+            raise StudyError(f"The option “{name}” can be yes or no; it is “{value}”.")
         found[name] = value.lower() in _YES
     return found
 

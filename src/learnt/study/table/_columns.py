@@ -34,7 +34,7 @@ def set_unreadable_aside(table: pl.DataFrame, named: dict[str, str]) -> tuple[pl
     found = {name: what for name in table.columns if (what := unreadable(table[name])) is not None}
     for name, role in named.items():
         if name in found:
-            raise StudyError(f'"{name}" holds {found[name]}, so it cannot be {role}; make numbers or text of it first.')
+            raise StudyError(f"“{name}” holds {found[name]}, so it cannot be {role}; make numbers or text of it first.")
     aside = [
         {"column": name, "reason": f"unreadable: holds {what}; make columns of single values of it to use it"}
         for name, what in found.items()
@@ -53,7 +53,7 @@ def fingerprint(table: pl.DataFrame) -> str:
 
 def type_notes(table: pl.DataFrame) -> list[str]:
     """How columns of unusual types are read, a sentence each."""
-    durations = [f'"{name}"' for name, dtype in table.schema.items() if dtype == pl.Duration]
+    durations = [f"“{name}”" for name, dtype in table.schema.items() if dtype == pl.Duration]
     return [f"{', '.join(durations)}: durations, read as a number of days."] if durations else []
 
 

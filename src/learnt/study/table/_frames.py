@@ -116,7 +116,7 @@ def _check_names(table: Any, name: str) -> None:
         return
     repeated = [column for column, times in Counter(map(str, columns)).items() if times > 1]
     if repeated:
-        raise StudyError(f'The {name} has two columns named "{repeated[0]}"; rename one of them.')
+        raise StudyError(f"The {name} has two columns named “{repeated[0]}”; rename one of them.")
 
 
 def _from_pandas(name: str, series: Any) -> pl.Series:

@@ -26,7 +26,7 @@ class Labels(NamedTuple):
 def read_labels(series: pl.Series, classes: list | None) -> Labels:
     """Classes of a model, or amounts."""
     if (what := unreadable(series)) is not None:
-        raise StudyError(f'"{series.name}" holds {what}, so it cannot be the target; make numbers or text of it first.')
+        raise StudyError(f"“{series.name}” holds {what}, so it cannot be the target; make numbers or text of it first.")
     return _amounts(series) if classes is None else _classes(series, classes)
 
 
@@ -41,7 +41,7 @@ def _amounts(series: pl.Series) -> Labels:
         if (unread := np.isnan(numbers) & text.is_not_null().to_numpy()).any():
             row = int(unread.argmax())
             raise StudyError(
-                f'Row {row + 1:,} of the target "{series.name}" holds "{text[row][:30]}" where the model predicts '
+                f"Row {row + 1:,} of the target “{series.name}” holds “{text[row][:30]}” where the model predicts "
                 "amounts; correct it, or empty the cell."
             )
     there = np.isfinite(numbers)

@@ -85,10 +85,10 @@ def pose(
     for column, what in ((target, "the target"), (group, "the group"), *named):
         if column is not None and column not in table.columns:
             raise StudyError(
-                f'There is no column "{column}" ({what}); {did_you_mean(column, besides_pixels(table.columns))}'
+                f"There is no column “{column}” ({what}); {did_you_mean(column, besides_pixels(table.columns))}"
             )
     if time not in (None, "none") and time not in table.columns:
-        raise StudyError(f'There is no column "{time}" (the time); {did_you_mean(str(time), table.columns)}')
+        raise StudyError(f"There is no column “{time}” (the time); {did_you_mean(str(time), table.columns)}")
     if len({target, time, group} - {None}) < 3 - [target, time, group].count(None):
         raise StudyError("The target, the time and the group must be three different columns.")
     roles = {target: "the target", time: "the time", group: "the group"}
@@ -106,7 +106,7 @@ def pose(
         _check_enough(y)
     candidates = [c for c in table.columns if c not in {group, *drop}]
     if candidates == [target]:
-        raise StudyError(f'The table has no column beside "{target}"; there is nothing to predict from.')
+        raise StudyError(f"The table has no column beside “{target}”; there is nothing to predict from.")
     found = _profile(table.select(candidates), target, y)
     grid = grid_of(candidates)
     pixels = set() if grid is None else set(grid.names)
@@ -118,7 +118,7 @@ def pose(
     features = ([] if grid is None else grid.names) + features
     if not features:
         first = set_aside[0]
-        why = f'"{first["column"]}": {first["reason"].rstrip(".")}'
+        why = f"“{first['column']}”: {first['reason'].rstrip('.')}"
         raise StudyError(f"Every column was set aside ({why}); add columns or --keep one.")
     found_time, when = _read_time(table, time, found["findings"], notes)
     set_aside += [{"column": c, "reason": "left out on your word (--drop)"} for c in drop]
@@ -210,19 +210,19 @@ def _read_target(
     if series.dtype.is_float():
         series = series.fill_nan(None)
     if series.null_count() == len(series):
-        raise StudyError(f'Every cell of "{target}" is missing; there is nothing to learn from.')
+        raise StudyError(f"Every cell of “{target}” is missing; there is nothing to learn from.")
     numbers: np.ndarray | None
     labels: Any  # a series of strings, or None where the cells are numbers
     if series.dtype.is_temporal() and series.dtype != pl.Duration and task != "classify":
         raise StudyError(
-            f'"{target}" holds dates or times, which are not predicted as they are; make a number of it first, such as '
+            f"“{target}” holds dates or times, which are not predicted as they are; make a number of it first, such as "
             "the days until then (--task classify takes every one of them for a class)."
         )
     if series.dtype.is_numeric():
         numbers, labels = series.cast(pl.Float64).to_numpy(), None
     elif series.dtype == pl.Duration:
         numbers, labels = seconds(series), None
-        notes.append(f'"{target}" is a duration; it is predicted in seconds.')
+        notes.append(f"“{target}” is a duration; it is predicted in seconds.")
     else:
         numbers, labels = _read_written(table, target, series)
     if numbers is not None:
@@ -233,15 +233,15 @@ def _read_target(
     lost = int((~readable).sum())
     if lost:
         none = counted(lost, f"of {len(series):,} rows has", f"of {len(series):,} rows have")
-        notes.append(f'{none} no "{target}": left out.')
+        notes.append(f"{none} no “{target}”: left out.")
     if kind == "regress":
         if numbers is None:
-            raise StudyError(f'"{target}" does not hold numbers, so it cannot be regressed on; use --task classify.')
+            raise StudyError(f"“{target}” does not hold numbers, so it cannot be regressed on; use --task classify.")
         if (entry := misread_target(series, numbers, labels)) is not None:
             misread.append(entry)
         values = numbers[readable]
         if np.ptp(values) == 0:
-            raise StudyError(f'Every cell of "{target}" is {values[0]:g}; there is nothing to predict.')
+            raise StudyError(f"Every cell of “{target}” is {values[0]:g}; there is nothing to predict.")
         return values, kind, readable
     if labels is None and numbers is not None:
         values = numbers[readable]
@@ -291,22 +291,22 @@ def _labels(
     classes, codes = _distinct(y)
     counts = np.bincount(codes, minlength=len(classes))
     if len(classes) == 1:
-        raise StudyError(f'Every cell of "{target}" is {classes[0]!s}; there is nothing to predict.')
+        raise StudyError(f"Every cell of “{target}” is {classes[0]!s}; there is nothing to predict.")
     rare = counts < LEAST_PER_CLASS
     if len(classes) <= FEW_CLASSES and (~rare).sum() < 2:
         most = counts[rare].max()
         raise StudyError(
-            f'"{target}" has {counted(int((~rare).sum()), "class", "classes")} of {LEAST_PER_CLASS} rows or more, and '
+            f"“{target}” has {counted(int((~rare).sum()), 'class', 'classes')} of {LEAST_PER_CLASS} rows or more, and "
             f"another of {most}: too few to learn from; collect more, or use --task regress if they are amounts."
         )
     if len(classes) > MANY_CLASSES or (~rare).sum() < 2:
         raise StudyError(
-            f'"{target}" has {len(classes)} different values in {len(y)} rows, too many or too rare to be classes; '
+            f"“{target}” has {len(classes)} different values in {len(y)} rows, too many or too rare to be classes; "
             "choose another target, or --task regress if they are amounts."
         )
     kept = ~rare[codes]
     if rare.any():
-        named = ", ".join(f'"{c}"' for c in classes[rare][:5])
+        named = ", ".join(f"“{c}”" for c in classes[rare][:5])
         notes.append(
             f"{counted(int((~kept).sum()), 'row')} of classes with fewer than {LEAST_PER_CLASS} rows left out: {named}."
         )
@@ -387,14 +387,14 @@ def _read_time(
     if wanted is not None:
         when = moments(table, wanted)
         if when is None:
-            raise StudyError(f'"{wanted}" holds neither dates nor numbers, so rows cannot be put in time order by it.')
+            raise StudyError(f"“{wanted}” holds neither dates nor numbers, so rows cannot be put in time order by it.")
         return wanted, when
     times = [f for f in findings if f["what"] == "time" and not _NOT_WHEN.search(f["column"])]
     times = [f for f in times if table.schema[f["column"]] not in (pl.Time, pl.Duration)]  # no day in them
     ordered = [f for f in times if f["ordered"]]
     chosen = ordered if len(ordered) == 1 else times
     if len(chosen) > 1:
-        names = " and ".join(f'"{f["column"]}"' for f in times)
+        names = " and ".join(f"“{f['column']}”" for f in times)
         notes.append(f"{names} say when; none was taken as the order of time: name one with --time.")
     if len(chosen) != 1:
         return None, None
@@ -402,5 +402,5 @@ def _read_time(
     when = moments(table, column)
     if when is None or np.isnan(when).mean() > 0.05 or len(np.unique(when)) < 10:
         return None, None
-    notes.append(f'"{column}" says when, so the test set is the most recent part (--time none to shuffle instead).')
+    notes.append(f"“{column}” says when, so the test set is the most recent part (--time none to shuffle instead).")
     return column, when

@@ -102,7 +102,7 @@ def _check_patterns(table: pl.DataFrame) -> None:
     """Polars takes such names for patterns, wherever they are used."""
     for name in table.columns:
         if name == "*" or (name.startswith("^") and name.endswith("$")):
-            raise StudyError(f'A column is called "{name}", which stands for several columns; give it another name.')
+            raise StudyError(f"A column is called “{name}”, which stands for several columns; give it another name.")
 
 
 def open_table(table: Any, header: bool | None = None) -> tuple[pl.DataFrame, str, str, bool]:

@@ -74,7 +74,7 @@ def _by_time(problem: Problem, share: float) -> tuple[np.ndarray, np.ndarray, st
     moments = np.sort(when)
     first = moments[int(np.ceil(len(when) * (1 - share)))]  # rows of one moment stay on one side
     development, test = np.flatnonzero(when < first), np.flatnonzero(when >= first)
-    return development, test, f'the most recent {counted(len(test), "row")} by "{problem.time}"'
+    return development, test, f"the most recent {counted(len(test), 'row')} by “{problem.time}”"
 
 
 def _when(problem: Problem) -> np.ndarray:

@@ -177,7 +177,7 @@ def _check_lines(text_bytes: bytes, delimiter: str, path: Path | str, named: boo
             elif len(row) != len(header) and row:
                 many = "more" if len(row) > len(header) else "fewer"
                 remedy = (
-                    f'quote the cell that holds "{delimiter}"' if many == "more" else "complete the line or delete it"
+                    f"quote the cell that holds “{delimiter}”" if many == "more" else "complete the line or delete it"
                 )
                 counted = (
                     f"has {len(row)} fields, {many} than the {len(header)} of the {'header' if named else 'first line'}"
@@ -195,4 +195,4 @@ def _check_lines(text_bytes: bytes, delimiter: str, path: Path | str, named: boo
 def _check_names(names: list[str], path: Path | str) -> None:
     repeated = next((name for k, name in enumerate(names) if name in names[:k]), None)
     if repeated is not None:
-        raise StudyError(f'{path} has two columns named "{repeated}"; rename one of them.')
+        raise StudyError(f"{path} has two columns named “{repeated}”; rename one of them.")
