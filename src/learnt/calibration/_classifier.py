@@ -25,6 +25,7 @@ from learnt.calibration._maps import (
 )
 from learnt.calibration._schema import CALIBRATED
 from learnt.engine.classification.labels import encode_labels
+from learnt.engine.documentation import Documented
 from learnt.engine.estimator import Trial, Warm
 from learnt.engine.matrices import take_rows
 from learnt.engine.params import ParameterError, check_choice
@@ -62,7 +63,7 @@ class Calibrated(NamedTuple):
         return normalised(probability)
 
 
-class CalibratedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, Explained):
+class CalibratedClassifierCV(ClassifierMixin, MetaEstimatorMixin, Documented, BaseEstimator, Explained):
     """Turn the scores of a classifier into probabilities, by a map fitted to rows that it has not seen.
 
     sigmoid      p = 1 / (1 + exp(A f + B))         Platt's: few rows are enough

@@ -4,6 +4,7 @@ in folders, each with a list of its files
     kernel          compiled code: the one decorator, its compiler, its cache on disk
     rows            the summation form over memory, files and clusters
     classification  labels as integers; from scores or log p(x, c) to labels and probabilities
+    documentation   what many docstrings share, written once
 threads and processes
     threads         the one thread pool and its one setting
     cores           each thread of a parallel region on a core of its own

@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
+from learnt.engine.documentation import Documented
+
 Settings = Mapping[str, Any]
 
 
@@ -127,8 +129,8 @@ def warmup_of(cls: type) -> tuple[Warm, ...]:
     return (Warm(target_of(cls(**quick)), quick),)
 
 
-class Estimator(BaseEstimator):
-    """scikit-learn's base class, with tags that follow from `__learnt_takes__`."""
+class Estimator(Documented, BaseEstimator):
+    """scikit-learn's base class, with tags and docstrings that follow from what the class declares."""
 
     @property
     def __learnt_takes__(self) -> Takes:

@@ -12,6 +12,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.documentation import Documented
 from learnt.engine.estimator import Trial
 from learnt.engine.matrices import take_rows
 from learnt.engine.params import ParameterError, check_choice, check_number, check_verbose
@@ -36,7 +37,7 @@ def _answers(method: str) -> Any:
     return check
 
 
-class SelfTrainingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class SelfTrainingClassifier(ClassifierMixin, MetaEstimatorMixin, Documented, BaseEstimator):
     """Fit a classifier to the rows with labels, label those it is sure of, and again (Yarowsky, 1995).
 
     Parameters

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from learnt.engine.classification.labels import encode_labels
+from learnt.engine.documentation import Documented
 from learnt.engine.estimator import Takes, Trial, Warm
 from learnt.engine.params import ParameterError, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
@@ -25,7 +26,7 @@ from learnt.tree import DecisionTreeClassifier
 LEAST = float(np.finfo(float).eps)  # that a row of weight above 0 weighs
 
 
-class Boosted(CallbackSupportMixin, MetaEstimatorMixin, Members, BaseEstimator):
+class Boosted(CallbackSupportMixin, MetaEstimatorMixin, Members, Documented, BaseEstimator):
     """What boosted classes and numbers share: parameters, data, importances."""
 
     estimator: Any

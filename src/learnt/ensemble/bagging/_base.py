@@ -13,6 +13,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from learnt.engine.documentation import Documented
 from learnt.engine.params import ParameterError, check_flag, check_number, check_verbose
 from learnt.engine.progress import task
 from learnt.engine.random import borrowed, random_state_of
@@ -36,7 +37,7 @@ _SEEDS = np.iinfo(np.int32).max
 _GRAIN = 1 << 13
 
 
-class Bagging(MetaEstimatorMixin, Members, BaseEstimator):
+class Bagging(MetaEstimatorMixin, Members, Documented, BaseEstimator):
     """Draws, fits and the out-of-bag rows of each member; subclasses combine the members' predictions."""
 
     n_estimators: Any

@@ -15,6 +15,7 @@ from sklearn.exceptions import DataConversionWarning, NotFittedError
 
 from learnt.engine.arrays import is_lazy
 from learnt.engine.columns import require_same_columns
+from learnt.engine.documentation import Documented
 from learnt.engine.estimator import takes_of
 from learnt.engine.finite import rows_as_given
 from learnt.engine.matrices import dense, dense_parts, join
@@ -37,7 +38,7 @@ MAX_SEED = np.iinfo(np.int32).max
 SPARSE_CELLS = 1 << 22  # of a sparse table made dense at a time
 
 
-class BaseForest(MultiOutputMixin, CallbackSupportMixin, BaseEstimator):
+class BaseForest(MultiOutputMixin, CallbackSupportMixin, Documented, BaseEstimator):
     """A forest: trees grown on samples of the rows, each split looking at some of the columns."""
 
     _random_splits = False

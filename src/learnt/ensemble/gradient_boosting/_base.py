@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.documentation import Documented
 from learnt.engine.matrices import dense_parts
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.progress import CallbackSupportMixin, fit_loop
@@ -47,7 +48,7 @@ _OF_TREES = (
 _MOST_COUNTED = 2.0**24  # rows; of weights that count none, as many digits are kept as of these
 
 
-class GradientBoosting(CallbackSupportMixin, BaseEstimator):
+class GradientBoosting(CallbackSupportMixin, Documented, BaseEstimator):
     """Boosting of least-squares trees; what differs between numbers and classes is in the two subclasses."""
 
     n_features_in_: int

@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from learnt.engine.classification.labels import encode_labels
+from learnt.engine.documentation import Documented
 from learnt.engine.estimator import Trial, Warm
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
@@ -48,7 +49,7 @@ def _gives_probabilities(self: Any) -> bool:
     return True
 
 
-class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Members, BaseEstimator):
+class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Members, Documented, BaseEstimator):
     """Boosting of any regressor for any loss:  F ← F + η γₜ hₜ,  hₜ fitted to −∂ℓ(y, F)/∂F,  γₜ by line search.
 
     The loss decides whether numbers or classes are predicted. With trees of depth 3 it is gradient boosting.

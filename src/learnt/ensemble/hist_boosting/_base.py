@@ -13,6 +13,7 @@ from sklearn.model_selection import train_test_split
 from learnt.engine.arrays import is_lazy
 from learnt.engine.cells import is_frame
 from learnt.engine.columns import require_same_columns
+from learnt.engine.documentation import Documented
 from learnt.engine.finite import rows_as_given
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.progress import CallbackSupportMixin, fit_loop
@@ -58,7 +59,7 @@ _TREES_AT_ONCE = 64  # brought into the form that is kept; the sets of categorie
 _HUGE = float(np.finfo(np.float64).max)
 
 
-class HistogramBoosting(CallbackSupportMixin, BaseEstimator):
+class HistogramBoosting(CallbackSupportMixin, Documented, BaseEstimator):
     """Boosting of trees on binned columns; what differs between numbers and classes is in the two subclasses."""
 
     n_features_in_: int

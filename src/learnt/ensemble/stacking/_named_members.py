@@ -12,6 +12,7 @@ from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.documentation import Documented
 from learnt.engine.params import ParameterError, check_verbose
 from learnt.engine.verbose import tell
 from learnt.engine.weights import RowIndex, rows_given, take_params, without_absent
@@ -26,7 +27,7 @@ def dropped(estimator: Any) -> bool:
     return isinstance(estimator, str) and estimator == DROP
 
 
-class NamedMembers(TransformerMixin, MetaEstimatorMixin, BaseEstimator):
+class NamedMembers(TransformerMixin, MetaEstimatorMixin, Documented, BaseEstimator):
     """An ensemble whose `estimators` is a list of (name, estimator); parameters reach into it as `name__parameter`."""
 
     __learnt_takes__ = property(takes_what_members_take)

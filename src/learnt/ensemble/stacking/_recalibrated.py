@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.documentation import Documented
 from learnt.engine.estimator import Trial, Warm
 from learnt.engine.params import ParameterError
 from learnt.ensemble._common import check_fit_params, fit_member, row_count
@@ -21,7 +22,7 @@ from learnt.explanation import Explained
 LARGEST = 1e3  # of exponents and offsets: far beyond any use, and no row of probabilities overflows
 
 
-class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, Explained):
+class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, Documented, BaseEstimator, Explained):
     """Probabilities bent by a given map:  (1 − doubt)·p′ + doubt/K  with  p′_c ∝ exp(b_c) · (p_c + floor)^exponent.
 
     The map is given, not learnt: fit it to probabilities of rows that the classifier has not seen. An exponent above 1

@@ -16,6 +16,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from learnt.engine.documentation import Documented
 from learnt.engine.estimator import Takes, Trial
 from learnt.engine.matrices import take_rows
 from learnt.engine.params import ParameterError, check_number
@@ -37,7 +38,7 @@ class Agreement(NamedTuple):
     score: float
 
 
-class RANSACRegressor(MetaEstimatorMixin, RegressorMixin, MultiOutputMixin, BaseEstimator):
+class RANSACRegressor(MetaEstimatorMixin, RegressorMixin, MultiOutputMixin, Documented, BaseEstimator):
     """Fit a few random rows, count the rows within a threshold of the model, again; fit those of the best model.
 
     It withstands any share of outliers, if there are trials enough: with a share e of inliers and m rows a trial,

@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
 )
 
 from learnt.diagnosis import spread_columns
+from learnt.engine.documentation import Documented
 from learnt.engine.random import random_state_of
 from learnt.study._errors import TooFewRows
 from learnt.study.door._object import Study
@@ -30,7 +31,7 @@ from learnt.study.table._labels import MISSING
 from learnt.study.table._problem import LEAST_PER_CLASS, LEAST_ROWS
 
 
-class _StudyEstimator(BaseEstimator):
+class _StudyEstimator(Documented, BaseEstimator):
     """What both have in common: parameters, validation, and models for tables that are too small for a study."""
 
     _task: str
