@@ -117,6 +117,60 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from sklearn import set_config as set_config
     from sklearn import show_versions as show_versions
 
+    from learnt import accel as accel
+    from learnt import base as base
+    from learnt import baseline as baseline
+    from learnt import bayes as bayes
+    from learnt import calibration as calibration
+    from learnt import callback as callback
+    from learnt import cluster as cluster
+    from learnt import compose as compose
+    from learnt import covariance as covariance
+    from learnt import cross_decomposition as cross_decomposition
+    from learnt import datasets as datasets
+    from learnt import decomposition as decomposition
+    from learnt import density as density
+    from learnt import diagnosis as diagnosis
+    from learnt import discriminant_analysis as discriminant_analysis
+    from learnt import distributed as distributed
+    from learnt import dummy as dummy
+    from learnt import engine as engine
+    from learnt import ensemble as ensemble
+    from learnt import erm as erm
+    from learnt import exceptions as exceptions
+    from learnt import experimental as experimental
+    from learnt import explanation as explanation
+    from learnt import feature_extraction as feature_extraction
+    from learnt import feature_selection as feature_selection
+    from learnt import forestry as forestry
+    from learnt import frozen as frozen
+    from learnt import gaussian_process as gaussian_process
+    from learnt import impute as impute
+    from learnt import inspection as inspection
+    from learnt import inverse as inverse
+    from learnt import isotonic as isotonic
+    from learnt import kernel_approximation as kernel_approximation
+    from learnt import kernel_ridge as kernel_ridge
+    from learnt import kernels as kernels
+    from learnt import linear_model as linear_model
+    from learnt import manifold as manifold
+    from learnt import metrics as metrics
+    from learnt import mixture as mixture
+    from learnt import model_selection as model_selection
+    from learnt import multiclass as multiclass
+    from learnt import multioutput as multioutput
+    from learnt import naive_bayes as naive_bayes
+    from learnt import neighbors as neighbors
+    from learnt import neural_network as neural_network
+    from learnt import persistence as persistence
+    from learnt import pipeline as pipeline
+    from learnt import plots as plots
+    from learnt import preprocessing as preprocessing
+    from learnt import random_projection as random_projection
+    from learnt import semi_supervised as semi_supervised
+    from learnt import svm as svm
+    from learnt import tree as tree
+    from learnt import utils as utils
     from learnt.engine.rows import scan as scan
     from learnt.engine.threads import get_threads as get_threads
     from learnt.engine.threads import set_threads as set_threads

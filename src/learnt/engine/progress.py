@@ -18,21 +18,30 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from html import escape
-from typing import Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from learnt.engine.forks import hold_while_forking
 
 T = TypeVar("T")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # scikit-learn before 1.9 has no callbacks
+if TYPE_CHECKING:  # scikit-learn's decorator has no types, and would hide those of every `fit` it stands above
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Replaces scikit-learn's class where the installed version has no callback protocol."""
+    class CallbackSupportMixin:
+        def set_callbacks(self, *callbacks: Any) -> Any: ...
 
-    def with_callbacks(method: Any) -> Any:
-        return method
+    def with_callbacks(method: Method) -> Method: ...
+
+else:
+    try:
+        from sklearn.callback import CallbackSupportMixin, with_callbacks
+    except ImportError:  # scikit-learn before 1.9 has no callbacks
+
+        class CallbackSupportMixin:
+            """Replaces scikit-learn's class where the installed version has no callback protocol."""
+
+        def with_callbacks(method):
+            return method
 
 
 _MODES = ("off", "auto", "rich", "plain", "notebook")

@@ -217,6 +217,7 @@ class RunningStudy:
                 refit=self.settings.refits,
                 on_step=step,
             )
-            bar.done = bar.total or 0
+            bar.total, bar.done = len(race.entries), sum(entry.state == "finished" for entry in race.entries)
+            bar.note("measured to the end")
         self.session.seconds["race"] = time.monotonic() - started
         return race
