@@ -26,9 +26,7 @@ T = TypeVar("T")
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 if TYPE_CHECKING:  # scikit-learn's decorator has no types, and would hide those of every `fit` it stands above
-
-    class CallbackSupportMixin:
-        def set_callbacks(self, *callbacks: Any) -> Any: ...
+    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
 
     def with_callbacks(method: Method) -> Method: ...
 

@@ -203,6 +203,9 @@ class Encoder:
         name = f"{kind.__module__}.{kind.__qualname__}"
         if hasattr(value, "best_estimator_"):
             return self._no(f"is a {kind.__name__}, which is not saved; save its best_estimator_ instead")
+        if hasattr(value, "study_"):
+            instead = "save its model_ instead" if value.study_ is None else "its study_.save(path) keeps what it chose"
+            return self._no(f"is a {kind.__name__}, which is not saved; {instead}")
         for base in kind.__mro__[1:]:
             if _registry.name_of(base) is not None:
                 return self._no(f"is a {name}, a subclass that learnt cannot rebuild; use {base.__name__} itself")

@@ -24,9 +24,8 @@ class Documented:
 
     def _doc_link_url_param_generator(self, *_: Any) -> dict[str, str]:
         """The public module and name of the class: not the file that it is written in."""
-        cls = type(self)
-        room = ".".join(cls.__module__.split(".")[:2])
-        while cls.__name__ not in getattr(importlib.import_module(room), "__all__", ()) and cls.__base__ is not object:
-            cls = cls.__base__  # of a class derived from a public one, that one's page
+        for cls in type(self).__mro__:  # of a class derived from a public one, that one's page
             room = ".".join(cls.__module__.split(".")[:2])
-        return {"room": room, "name": cls.__name__}
+            if cls.__name__ in getattr(importlib.import_module(room), "__all__", ()):
+                return {"room": room, "name": cls.__name__}
+        return {"room": "learnt", "name": type(self).__name__}
