@@ -84,7 +84,8 @@ class _Docstring(numpydoc.validate.Validator):
     """numpydoc's, without its search for comments beside a definition: generated ones have none, and we ignore none."""
 
     def __init__(self, obj_name):
-        super().__init__(get_doc_object(self._load_obj(obj_name)))
+        thing = self._load_obj(obj_name) if isinstance(obj_name, str) else obj_name
+        super().__init__(get_doc_object(thing))
 
     @property
     def source_file_name(self):
@@ -95,11 +96,10 @@ class _Docstring(numpydoc.validate.Validator):
         return 1
 
 
-def of_numpydoc(name, kind):
-    """Faults by numpydoc's checks."""
-    for code, text in numpydoc.validate.validate(name, _Docstring)["errors"]:
-        if code in CHECKS and not (code == "EX01" and kind == "member"):
-            yield f"{code} {text}"
+def of_numpydoc(thing):
+    """Faults by numpydoc's checks, of a name or of what it stands for."""
+    errors = numpydoc.validate.validate(thing, _Docstring)["errors"]
+    return [f"{code} {text}" for code, text in errors if code in CHECKS]
 
 
 def of_class(name, cls):
@@ -144,12 +144,12 @@ def faults(room):
     found = []
     for name, thing in public(room):
         is_class = inspect.isclass(thing)
-        found += [(name, fault) for fault in of_numpydoc(name, "class" if is_class else "function")]
+        found += [(name, fault) for fault in of_numpydoc(name)]
         found += [(name, fault) for fault in of_twin(name, thing)]
         found += [(name, fault) for fault in of_words(name, thing.__doc__ or "")]
         if is_class:
             found += [(name, fault) for fault in of_class(name, thing)]
             for member in members(thing):
                 path = f"{name}.{member}"
-                found += [(path, fault) for fault in of_numpydoc(path, "member")]
+                found += [(path, fault) for fault in of_numpydoc(path)]
     return found
