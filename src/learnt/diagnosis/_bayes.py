@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,37 @@ _BRUTE_ROWS = 5000  # up to which all distances are computed
 
 
 class BayesErrorBounds(NamedTuple):
-    """Bounds on the Bayes error with their confidence interval; see `bayes_error_bounds`."""
+    """Bounds on the Bayes error with their confidence interval: what `bayes_error_bounds` returns, a named tuple.
+
+    Parameters
+    ----------
+    lower : float
+        The Cover–Hart lower bound: as a rule no model has a smaller error.
+    upper : float
+        The upper bound, which is the error of the nearest neighbour.
+    nearest_neighbor_error : float
+        The leave-one-out error of the nearest neighbour.
+    low : float
+        Lower end of a confidence interval around the whole bracket; 0 where neighbours are too far away to say.
+    high : float
+        Upper end of that interval.
+    n_rows : int
+        How many rows were used.
+
+    See Also
+    --------
+    bayes_error_bounds : Computes them.
+    NoiseBounds : The same for targets that are numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from learnt.diagnosis import bayes_error_bounds
+    >>> x = np.linspace(0, 1, 500)
+    >>> bounds = bayes_error_bounds(x[:, None], x > 0.5)  # no noise at all
+    >>> bounds.lower < 0.01, bounds.n_rows
+    (True, 500)
+    """
 
     lower: float
     upper: float
@@ -31,7 +61,35 @@ class BayesErrorBounds(NamedTuple):
 
 
 class NoiseBounds(NamedTuple):
-    """Bounds on the noise variance with their confidence interval; see `noise_bounds`."""
+    """Bounds on the noise variance with their confidence interval: what `noise_bounds` returns, a named tuple.
+
+    Parameters
+    ----------
+    lower : float
+        The intercept of the Gamma test, at least 0.
+    upper : float
+        Half the mean squared difference to the nearest neighbour.
+    low : float
+        Lower end of a confidence interval around both; 0 where neighbours are too far away to say.
+    high : float
+        Upper end of that interval.
+    n_rows : int
+        How many rows were used.
+
+    See Also
+    --------
+    noise_bounds : Computes them.
+    BayesErrorBounds : The same for classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from learnt.diagnosis import noise_bounds
+    >>> x = np.linspace(0, 1, 500)
+    >>> bounds = noise_bounds(x[:, None], np.sin(6 * x))  # no noise at all
+    >>> bounds.upper < 0.001, bounds.n_rows
+    (True, 500)
+    """
 
     lower: float
     upper: float
@@ -43,6 +101,33 @@ class NoiseBounds(NamedTuple):
 def cover_hart_lower(nn_error: float, n_classes: int) -> float:
     """The Bayes error p* that solves R = p*(2 − c/(c−1)·p*) for the nearest-neighbour error R of c classes.
 
+    The error of the best possible classifier is no smaller than this, where R is the error of the nearest neighbour
+    among infinitely many rows.
+
+    Parameters
+    ----------
+    nn_error : float
+        The error R of the nearest neighbour, between 0 and 1.
+    n_classes : int
+        How many classes c there are.
+
+    Returns
+    -------
+    error : float
+        The lower bound of the Bayes error; (c − 1)/c where R is that of guessing or more, and 0 for one class.
+
+    See Also
+    --------
+    bayes_error_bounds : Measures R on rows and gives an interval.
+
+    References
+    ----------
+    .. [1] T. Cover and P. Hart, "Nearest neighbor pattern classification", IEEE Transactions on Information Theory,
+       1967.
+
+    Examples
+    --------
+    >>> from learnt.diagnosis import cover_hart_lower
     >>> cover_hart_lower(0.375, 2)
     0.25
     >>> round(cover_hart_lower(0.5, 2), 3), cover_hart_lower(0.0, 3)
@@ -106,31 +191,61 @@ def _widened(found: Interval, alike: float) -> Interval:
     )
 
 
-def bayes_error_bounds(X, y, *, max_rows: int = 5000, level: float = 0.95, random_state=0) -> BayesErrorBounds:
+def bayes_error_bounds(
+    X: Any, y: Any, *, max_rows: int = 5000, level: float = 0.95, random_state: Any = 0
+) -> BayesErrorBounds:
     """Bracket the Bayes error p* by the leave-one-out error R of the nearest neighbour (Cover and Hart, 1967).
 
         p* ≤ R∞ ≤ p*(2 − c/(c−1)·p*)   ⟹   (c−1)/c·(1 − √(1 − c/(c−1)·R)) ≤ p* ≤ R
 
-    The inequality holds for infinitely many rows. With few rows in many dimensions the neighbour is far away, R is
-    too large, and so is ``lower``; ``low`` therefore takes away what the distance may have added (`without_distance`),
-    and is 0 where nothing is left. A model whose error is below ``lower`` proves R too large. Scale columns first.
+    How small the error of any classifier could be on these columns: the ceiling of its accuracy. A model near it gains
+    from new columns only, not from tuning. Scale columns first.
 
     Parameters
     ----------
-    X : array (n, p) of numbers without gaps, on comparable scales.
-    y : n labels.
-    max_rows : at most so many rows are used, drawn at random.
-    level : confidence of ``low`` and ``high``.
-    random_state : seed of the draw.
+    X : array-like of shape (n_samples, n_features)
+        Numbers without gaps, on comparable scales.
+    y : array-like of shape (n_samples,)
+        Class labels.
+    max_rows : int, default=5000
+        At most so many rows are used, drawn at random: more narrow the interval and take longer.
+    level : float, default=0.95
+        Confidence of `low` and `high`.
+    random_state : int, RandomState, Generator or None, default=0
+        Where the draw of rows comes from.
 
     Returns
     -------
-    BayesErrorBounds
-        ``lower``, ``upper``, ``nearest_neighbor_error``; ``low`` and ``high`` are the ends of a confidence interval
-        around the whole bracket; ``n_rows`` used.
+    bounds : BayesErrorBounds
+        With `lower`, `upper` and `nearest_neighbor_error`; `low` and `high`, the ends of a confidence interval around
+        the whole bracket; and `n_rows`, how many rows were used.
 
+    See Also
+    --------
+    noise_bounds : The same for targets that are numbers.
+    dimensionality : Whether neighbours are near enough for this.
+    diagnose : What a model's error is made of, and what to do about it.
+    cover_hart_lower : The formula of the lower bound.
+
+    Notes
+    -----
+    The inequality holds for infinitely many rows. With few rows in many dimensions the neighbour is far away, R is too
+    large, and so is `lower`; `low` therefore takes away what the distance may have added, and is 0 where nothing is
+    left. A model whose error is below `lower` proves R too large. The interval is Wilson's, widened because rows share
+    their neighbours.
+
+    References
+    ----------
+    .. [1] T. Cover and P. Hart, "Nearest neighbor pattern classification", IEEE Transactions on Information Theory,
+       1967.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from learnt.diagnosis import bayes_error_bounds
     >>> rng = np.random.default_rng(0)
-    >>> x = rng.uniform(size=4000); y = rng.uniform(size=4000) < x      # p(y=1|x) = x: Bayes error 1/4
+    >>> x = rng.uniform(size=4000)
+    >>> y = rng.uniform(size=4000) < x  # p(y=1|x) = x: Bayes error 1/4
     >>> bounds = bayes_error_bounds(x[:, None], y)
     >>> bool(bounds.low < 0.25 < bounds.high), bool(0.3 < bounds.nearest_neighbor_error < 0.37)
     (True, True)
@@ -158,25 +273,68 @@ def bayes_error_bounds(X, y, *, max_rows: int = 5000, level: float = 0.95, rando
 
 
 def noise_bounds(
-    X, y, *, groups=None, n_neighbors: int = 10, max_rows: int = 5000, level: float = 0.95, random_state=0
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    n_neighbors: int = 10,
+    max_rows: int = 5000,
+    level: float = 0.95,
+    random_state: Any = 0,
 ) -> NoiseBounds:
     """Bracket the noise variance σ² of y = f(x) + noise by differences between neighbours.
 
-    For the k-th neighbour, γ(k) = ½ mean (yᵢ − yₙₙ)² = σ² + ½ mean (f(xᵢ) − f(xₙₙ))², so γ(1) is an upper bound in
-    the mean; the intercept of γ(k) against the mean squared distance δ(k) (the Gamma test of Stefánsson, Končar and
-    Jones, 1997) takes the second term away where f is smooth, and serves as the lower one, never below zero. Both are
-    good estimates in few dimensions only; ``low`` allows for neighbours that are far away (`without_distance`).
+    How small the squared error of any model could be on these columns. For the k-th neighbour, γ(k) = ½ mean (yᵢ −
+    yₙₙ)² = σ² + ½ mean (f(xᵢ) − f(xₙₙ))², so γ(1) is an upper bound in the mean; the intercept of γ(k) against the mean
+    squared distance δ(k), the Gamma test, takes the second term away where f is smooth, and serves as the lower one,
+    never below zero.
 
     Parameters
     ----------
-    X, y : array (n, p) of numbers on comparable scales, and n targets, or (n, t) of them whose variances are added up.
-    groups : n labels, or None; neighbours are looked for within a group. The errors y − ŷ(x) of models on rows that
-        they had not seen, grouped by the model, have the noise of y, and less of f for their distance to let through.
-    n_neighbors : neighbours in the Gamma regression.
-    max_rows, level, random_state : as in `bayes_error_bounds`.
+    X : array-like of shape (n_samples, n_features)
+        Numbers without gaps, on comparable scales.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Targets; the variances of several outputs are added up.
+    groups : array-like of shape (n_samples,), default=None
+        Neighbours are looked for within a group. The errors y − ŷ(x) of models on rows that they had not seen, grouped
+        by the model, have the noise of y, and less of f for their distance to let through.
+    n_neighbors : int, default=10
+        How many neighbours the Gamma regression takes; fewer than 3 give no regression, and `lower` is then `upper`.
+    max_rows : int, default=5000
+        At most so many rows are used, drawn at random: more narrow the interval and take longer.
+    level : float, default=0.95
+        Confidence of `low` and `high`.
+    random_state : int, RandomState, Generator or None, default=0
+        Where the draw of rows and the bootstrap come from.
 
+    Returns
+    -------
+    bounds : NoiseBounds
+        With `lower` and `upper`; `low` and `high`, the ends of a confidence interval around both; and `n_rows`, how
+        many rows were used.
+
+    See Also
+    --------
+    bayes_error_bounds : The same for classes.
+    dimensionality : Whether neighbours are near enough for this.
+    diagnose : What a model's error is made of, and what to do about it.
+
+    Notes
+    -----
+    Both are good estimates in few dimensions only; `low` allows for neighbours that are far away, and is 0 where
+    nothing is left. Where a group has a single row, nothing can be said: the bounds are 0 and infinity.
+
+    References
+    ----------
+    .. [1] A. Stefánsson, N. Končar and A. J. Jones, "A note on the Gamma test", Neural Computing & Applications, 1997.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from learnt.diagnosis import noise_bounds
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(size=(3000, 2)); y = np.sin(3 * X[:, 0]) + X[:, 1] + rng.normal(scale=0.3, size=3000)
+    >>> X = rng.uniform(size=(3000, 2))
+    >>> y = np.sin(3 * X[:, 0]) + X[:, 1] + rng.normal(scale=0.3, size=3000)
     >>> bounds = noise_bounds(X, y)
     >>> bool(bounds.low < 0.09 < bounds.high), bool(abs(bounds.upper - 0.09) < 0.015)
     (True, True)

@@ -16,15 +16,46 @@ from learnt.engine.random import generator
 
 
 class BiasVariance(NamedTuple):
-    """What `bias_variance` measured; one entry for each value of the parameter that was varied, one alone without.
+    """What `bias_variance` measured: one entry for each value of the parameter that was varied, or one alone without.
 
-    error : the mean loss on rows that no model has seen; noise + bias + variance, exactly
-    noise : what the scatter of y itself adds; an estimate where the truth was not given
-    noise_low, noise_high : between which it lies; equal to it where the truth was given
-    bias : how wrong the mean prediction is, squared; of labels, how many rows have a wrong most frequent prediction
-    variance : how much predictions differ between training sets; of labels less what that mends on biased rows
-    parameter, values : what was varied; None and one None without
-    loss : "squared" or "zero_one"
+    Noise, bias and variance add up to the error exactly.
+
+    Parameters
+    ----------
+    error : ndarray of shape (n_values,)
+        The mean loss on rows that no model has seen.
+    noise : ndarray of shape (n_values,)
+        What the scatter of y itself adds; an estimate where the truth was not given.
+    noise_low : ndarray of shape (n_values,)
+        The least that the noise may be; equal to `noise` where the truth was given.
+    noise_high : ndarray of shape (n_values,)
+        The most that it may be; equal to `noise` where the truth was given.
+    bias : ndarray of shape (n_values,)
+        How wrong the mean prediction is, squared; of labels, the share of rows with a wrong most frequent prediction.
+    variance : ndarray of shape (n_values,)
+        How much predictions differ between training sets; of labels, less what that mends on biased rows.
+    parameter : str or None
+        The name of the parameter that was varied; None where none was.
+    values : tuple
+        Its values; `(None,)` where none was varied.
+    loss : {"squared", "zero_one"}
+        The loss: squared errors of numbers, or the share of wrong labels.
+
+    See Also
+    --------
+    bias_variance : Computes it.
+    learnt.plots.decomposition : A picture of such parts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from learnt.diagnosis import bias_variance
+    >>> from learnt.linear_model import LinearRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 2, size=(300, 1))
+    >>> found = bias_variance(LinearRegression(), X, X[:, 0] ** 2, truth=X[:, 0] ** 2, random_state=0)
+    >>> bool(found.bias[0] > 10 * found.variance[0]), float(found.noise[0])
+    (True, 0.0)
     """
 
     error: np.ndarray
@@ -39,11 +70,23 @@ class BiasVariance(NamedTuple):
 
     @property
     def best(self) -> Any:
-        """The value with the least error."""
+        """The value of the parameter with the least error.
+
+        Returns
+        -------
+        value : object
+            One of `values`; None where no parameter was varied.
+        """
         return self.values[int(np.argmin(self.error))]
 
     def plot(self) -> Chart:
-        """Noise, bias and variance as one column for each value; a dot where the error is."""
+        """Draw noise, bias and variance as one column for each value, with a dot where the error is.
+
+        Returns
+        -------
+        chart : learnt.plots.Chart
+            A picture as SVG text, which notebooks show.
+        """
         return _drawn(self)
 
 
@@ -61,36 +104,72 @@ def bias_variance(
 ) -> BiasVariance:
     """Decompose a model's error into noise, bias and variance.
 
-    With ŷ_s the prediction of a model fitted on training set s, ȳ the mean of these, f(x) the truth and E the mean over
-    the sets, a row's squared loss is
+    High bias means underfitting: the model is too simple. High variance means overfitting: it depends too much on the
+    rows it was given. With ŷ_s the prediction of a model fitted on training set s, ȳ the mean of these, f(x) the truth
+    and E the mean over the sets, a row's squared loss is
 
         E (y − ŷ_s)²  =  noise + (ȳ − f)² + E (ŷ_s − ȳ)²          noise = E (y − ŷ_s)² − E (f − ŷ_s)²
 
     and noise has the expectation Var(y | x). The squared bias and the variance are free of the error that a finite
-    number of sets makes. For labels (Domingos, 2000) ȳ is the most frequent prediction and f the most probable label.
-    The bias is 1 where they differ; the variance is the share of sets whose prediction is not ȳ, which counts as an
-    error where ȳ is right, and against the error where ȳ is wrong and the prediction hits f.
-
-    Training sets are bootstrap samples of the rows that are not held out, or come from `draw`. A bootstrap sample
-    repeats rows, which neighbours notice: with k neighbours it behaves like a smaller k.
+    number of sets makes.
 
     Parameters
     ----------
-    estimator : an unfitted classifier (zero-one loss) or regressor (squared loss)
-    X, y : rows and targets; where `draw` is given all of them are rows to predict
-    vary : the name of one parameter and the values to try, such as {"n_neighbors": [1, 5, 25]}
-    truth : the true mean, or the most probable label, of each row of X: an array or a function of X. Without, noise is
-        estimated from nearest neighbours (`noise_bounds`, `bayes_error_bounds`), between whose ends it is uncertain
-    draw : a function of a random generator that gives a new training set (X, y)
-    n_sets : training sets, at least 2
-    test_share : the share of the rows that are held out
-    random_state : seed of the draws
+    estimator : estimator
+        An unfitted classifier (zero-one loss) or regressor (squared loss); a copy is fitted on each training set.
+    X : array-like of shape (n_samples, n_features)
+        Rows; where `draw` is given, all of them are rows to predict.
+    y : array-like of shape (n_samples,)
+        Their targets.
+    vary : dict, default=None
+        The name of one parameter and the values to try, such as `{"n_neighbors": [1, 5, 25]}`: shows where underfitting
+        turns into overfitting.
+    truth : array-like of shape (n_samples,) or callable, default=None
+        The true mean, or the most probable label, of each row of X: an array or a function of X. Without it, noise is
+        estimated from nearest neighbours, and uncertain between `noise_low` and `noise_high`.
+    draw : callable, default=None
+        A function of a random generator that gives a new training set as (X, y), where you can draw from the source.
+        None for bootstrap samples of the rows that are not held out.
+    n_sets : int, default=50
+        How many training sets, at least 2; more are more exact.
+    test_share : float, default=0.3
+        The share of the rows that are held out and predicted; not used with `draw`.
+    random_state : int, RandomState, Generator or None, default=0
+        Where the draws come from.
+
+    Returns
+    -------
+    found : BiasVariance
+        With `error`, `noise`, `bias` and `variance`, an entry for each value; `best`, the value with the least error;
+        and `plot()`, a picture.
+
+    See Also
+    --------
+    diagnose : Bias or variance from a learning curve, with advice; far fewer fits.
+    learnt.model_selection.validation_curve : Scores for the values of a parameter.
+    learnt.model_selection.learning_curve : Scores for numbers of rows.
+
+    Notes
+    -----
+    For labels ȳ is the most frequent prediction and f the most probable label (Domingos, 2000). The bias is 1 where
+    they differ; the variance is the share of sets whose prediction is not ȳ, which counts as an error where ȳ is right,
+    and against the error where ȳ is wrong and the prediction hits f.
+
+    A bootstrap sample repeats rows, which neighbours notice: with k neighbours it behaves like a smaller k. Time is
+    that of `n_sets` fits for each value.
+
+    References
+    ----------
+    .. [1] P. Domingos, "A unified bias-variance decomposition and its applications", ICML, 2000.
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from learnt.diagnosis import bias_variance
     >>> from learnt.neighbors import KNeighborsRegressor
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(size=(400, 1)); y = np.sin(6 * X[:, 0]) + rng.normal(scale=0.3, size=400)
+    >>> X = rng.uniform(size=(400, 1))
+    >>> y = np.sin(6 * X[:, 0]) + rng.normal(scale=0.3, size=400)
     >>> found = bias_variance(KNeighborsRegressor(), X, y, vary={"n_neighbors": [1, 20, 200]})
     >>> found.best
     20

@@ -24,30 +24,66 @@ def diagnose(
     *,
     folds: int = 5,
     sizes: Sequence[int] | None = None,
-    random_state=0,
+    random_state: Any = 0,
     on_fit: Callable[[], None] | None = None,
 ) -> Diagnosis:
     """Say whether a model suffers from noise, bias or variance on this table, and what to do about it.
 
+    Underfitting (bias), overfitting (variance) or a target that these columns do not determine (noise): told apart by a
+    learning curve, by nearest neighbours, and by regularised models of other kinds.
+
     Parameters
     ----------
-    estimator : an unfitted regressor, or a classifier with ``predict_proba``.
-    X, y : numbers (n, p) and n targets.
-    folds : cross-validation folds; each holds its rows out at every training size.
-    sizes : training sizes, or None for all rows, half of them and so on; sizes too small for the model are left out.
-    random_state : seed of the folds and of the draws.
-    on_fit : called after each fold of each size, for progress.
+    estimator : estimator
+        An unfitted regressor, or a classifier with `predict_proba`; copies of it are fitted.
+    X : array-like of shape (n_samples, n_features)
+        Numbers without gaps.
+    y : array-like of shape (n_samples,)
+        Their targets: numbers for a regressor, labels for a classifier.
+    folds : int, default=5
+        Cross-validation folds; each holds its rows out at every training size. More give narrower intervals.
+    sizes : sequence of int, default=None
+        Training sizes; None for all rows, half of them and so on. Sizes too small for the model are left out.
+    random_state : int, default=0
+        Seed of the folds and of the draws: an integer, as each fold takes the next one.
+    on_fit : callable, default=None
+        A callback without arguments, called after each fold of each size, for progress.
 
     Returns
     -------
-    Diagnosis
-        ``finding``, ``evidence``, ``treatments``, the three parts and the learning curve.
+    diagnosis : Diagnosis
+        With `regime` and `finding`, the `evidence`, the `treatments`, the three parts and the learning curve.
 
+    Raises
+    ------
+    ValueError
+        Where there are fewer than two rows a fold, or where the model cannot be fitted to all of them.
+
+    See Also
+    --------
+    bias_variance : The three parts from models of many training sets, and for values of a parameter.
+    read_curve : The same verdict from losses that you have.
+    bayes_error_bounds : The ceiling alone.
+    learnt.model_selection.learning_curve : The curve alone.
+
+    Notes
+    -----
+    Losses are squared errors, or half the Brier score for classes. Time is that of at most two fits for each
+    fold and each size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from learnt.diagnosis import diagnose
     >>> from learnt.linear_model import LinearRegression
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(0, 2, size=(600, 1)); y = X[:, 0] ** 2 + rng.normal(scale=0.1, size=600)
-    >>> diagnose(LinearRegression(), X, y).regime
+    >>> X = rng.uniform(0, 2, size=(600, 1))
+    >>> y = X[:, 0] ** 2 + rng.normal(scale=0.1, size=600)
+    >>> found = diagnose(LinearRegression(), X, y)
+    >>> found.regime
     'high bias'
+    >>> found.treatments[0]
+    'Let the model bend: interactions, splines, trees or boosting, kernels.'
     """
     X, y = np.asarray(X), np.asarray(y)
     n = len(y)

@@ -19,15 +19,45 @@ _BINS = 40
 
 
 class Dimensionality(NamedTuple):
-    """What `dimensionality` measured.
+    """What `dimensionality` measured: a named tuple with one sentence of advice and a picture.
 
-    n_rows, n_features, n_neighbors : the rows (equal ones counted once), their features, and k
-    edge_length : the edge of a cube that holds k of n rows spread evenly over the unit cube, (k / n)^(1 / features)
-    local_edge_length : the same with the intrinsic dimension, in which the rows really spread
-    concentration : the mean distance to the k-th neighbour over that of any two rows; near 1, all rows are as far away
-    spread : the standard deviation of the distances of two rows over their mean, which falls like 1 / √dimension
-    intrinsic : the dimension, with a 95 % interval (of sampling alone)
-    advice : one sentence
+    Parameters
+    ----------
+    n_rows : int
+        The rows that were looked at, equal ones counted once.
+    n_features : int
+        Their columns.
+    n_neighbors : int
+        The k of the neighbours that were measured.
+    edge_length : float
+        The edge of a cube that holds k of n rows spread evenly over the unit cube, (k / n)^(1 / n_features).
+    local_edge_length : float
+        The same with the intrinsic dimension, in which the rows really spread.
+    concentration : float
+        The mean distance to the k-th neighbour over that of any two rows; near 1, all rows are as far away.
+    spread : float
+        The standard deviation of the distances of two rows over their mean, which falls like 1 / √dimension.
+    intrinsic : Interval
+        The intrinsic dimension, with a 95 % interval (of sampling alone).
+    advice : str
+        One sentence: whether neighbours are near.
+    nearest_distances : ndarray of shape (n_rows,)
+        The distance of each row to its k-th neighbour.
+    pair_distances : ndarray
+        Distances of rows drawn in pairs.
+
+    See Also
+    --------
+    dimensionality : Computes it.
+    intrinsic_dimension : The dimension alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from learnt.diagnosis import dimensionality
+    >>> found = dimensionality(np.random.default_rng(0).normal(size=(500, 100)))
+    >>> bool(found.concentration > 0.7)  # in 100 dimensions neighbours are hardly nearer than other rows
+    True
     """
 
     n_rows: int
@@ -43,16 +73,54 @@ class Dimensionality(NamedTuple):
     pair_distances: np.ndarray
 
     def plot(self) -> Chart:
-        """Distances to the k-th neighbour beside those of any two rows: where they overlap, neighbours are not near."""
+        """Draw distances to the k-th neighbour beside those of any two rows: where they overlap, none is near.
+
+        Returns
+        -------
+        chart : learnt.plots.Chart
+            A picture as SVG text, which notebooks show.
+        """
         return _drawn(self)
 
 
 def intrinsic_dimension(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> Interval:
     """The dimension from the distances to the first and second neighbour of each row (TwoNN, Facco et al., 2017).
 
+    How many numbers are needed to tell where a row lies, however many columns there are: 2 for a sheet rolled up in 100
+    columns.
+
+    Parameters
+    ----------
+    first : array-like of shape (n_samples,)
+        The distance of each row to its nearest neighbour.
+    second : array-like of shape (n_samples,)
+        The distance of each row to its second neighbour.
+    level : float, default=0.95
+        Confidence of the interval.
+
+    Returns
+    -------
+    dimension : Interval
+        The estimate with the ends of its interval; infinite where first and second neighbours are all equally far.
+
+    See Also
+    --------
+    dimensionality : Finds the neighbours, and says what follows from the dimension.
+
+    Notes
+    -----
     log(r₂ / r₁) is exponential with rate d wherever the density is even at that scale. The largest tenth of the ratios
     counts only as being large (a censored sample), so that 2 d Σ is χ² with two degrees of freedom a ratio believed.
 
+    References
+    ----------
+    .. [1] E. Facco, M. d'Errico, A. Rodriguez and A. Laio, "Estimating the intrinsic dimension of datasets by a minimal
+       neighborhood information", Scientific Reports, 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from learnt.diagnosis import intrinsic_dimension
     >>> rng = np.random.default_rng(0)
     >>> found = intrinsic_dimension(np.ones(4000), np.exp(rng.exponential(1 / 3, size=4000)))
     >>> bool(found.covers(3.0))
@@ -70,22 +138,45 @@ def intrinsic_dimension(first: np.ndarray, second: np.ndarray, level: float = 0.
 def dimensionality(X: Any, *, n_neighbors: int = 10, max_rows: int = 5000, random_state: Any = 0) -> Dimensionality:
     """Measure whether neighbours are near: whether methods that look at similar rows can work on this table.
 
-    Distances are Euclidean: bring columns to one scale first, as you would for the model.
+    The curse of dimensionality, in numbers. Where neighbours are not near, k-nearest neighbours, kernels and density
+    estimates have little to go on. Distances are Euclidean: bring columns to one scale first, as you would for the
+    model.
 
     Parameters
     ----------
-    X : array of shape (n, d), finite numbers
-    n_neighbors : the k of the neighbours that are measured
-    max_rows : rows that are looked at, drawn at random where there are more
-    random_state : which
+    X : array-like of shape (n_samples, n_features)
+        Finite numbers.
+    n_neighbors : int, default=10
+        The k of the neighbours that are measured: that of the model you have in mind.
+    max_rows : int, default=5000
+        Rows that are looked at, drawn at random where there are more.
+    random_state : int, RandomState, Generator or None, default=0
+        Where the draws come from.
 
     Returns
     -------
-    Dimensionality
-        With `advice`, one sentence, and `plot()`, one picture.
+    found : Dimensionality
+        With `advice`, one sentence; `concentration`, `intrinsic` and the other numbers; and `plot()`, one picture.
+
+    Raises
+    ------
+    ValueError
+        Where X has no more than `n_neighbors` different rows, or fewer than 3.
+
+    See Also
+    --------
+    intrinsic_dimension : The dimension alone, from distances.
+    learnt.decomposition.PCA : Reduces the columns.
+    learnt.neighbors.KNeighborsClassifier : A method that needs near neighbours.
+
+    Notes
+    -----
+    Neighbours are searched exactly: up to O(m² d) time for the m ≤ `max_rows` different rows.
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from learnt.diagnosis import dimensionality
     >>> found = dimensionality(np.random.default_rng(0).uniform(size=(1000, 2)))
     >>> found.edge_length
     0.1

@@ -15,13 +15,48 @@ MANY = 2000  # rows from which averages are taken as normal
 
 
 class Interval(NamedTuple):
-    """An estimate and the two ends of its confidence interval."""
+    """An estimate and the two ends of its confidence interval, as a named tuple.
+
+    Parameters
+    ----------
+    estimate : float
+        The number that was measured.
+    low : float
+        The lower end.
+    high : float
+        The upper end.
+
+    See Also
+    --------
+    wilson_interval : Of a share, such as accuracy.
+    bootstrap_interval : Of any function of means.
+    auc_interval : Of the area under the ROC curve.
+
+    Examples
+    --------
+    >>> from learnt.diagnosis import wilson_interval
+    >>> estimate, low, high = wilson_interval(20, 100)
+    >>> round(low, 2), round(high, 2)
+    (0.13, 0.29)
+    """
 
     estimate: float
     low: float
     high: float
 
     def covers(self, value: float) -> bool:
+        """Whether a value lies in the interval, its ends included.
+
+        Parameters
+        ----------
+        value : float
+            Such as 0 for a difference, or the score of chance.
+
+        Returns
+        -------
+        inside : bool
+            True where `low <= value <= high`.
+        """
         return self.low <= value <= self.high
 
 
@@ -30,11 +65,36 @@ def wilson_interval(errors: float, n: float, level: float = 0.95) -> Interval:
 
         (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n)
 
+    For the error or the accuracy of a classifier on a test set, or any other share of independent rows.
+
     Parameters
     ----------
-    errors, n : count of errors (may be fractional) and of trials.
-    level : confidence, 0.95.
+    errors : float
+        How many of the trials count; may be fractional.
+    n : float
+        How many trials there are.
+    level : float, default=0.95
+        Confidence of the interval.
 
+    Returns
+    -------
+    interval : Interval
+        The share and its two ends; NaN, 0 and 1 without trials.
+
+    See Also
+    --------
+    bootstrap_interval : Of any function of means, and of rows that hang together.
+    auc_interval : Of the area under the ROC curve.
+    learnt.model_selection.corrected_interval : Of a mean over folds.
+
+    References
+    ----------
+    .. [1] E. B. Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the American
+       Statistical Association, 1927.
+
+    Examples
+    --------
+    >>> from learnt.diagnosis import wilson_interval
     >>> [round(v, 4) for v in wilson_interval(20, 100)]
     [0.2, 0.1334, 0.2888]
     """
@@ -54,20 +114,59 @@ def bootstrap_interval(
     groups: np.ndarray | None = None,
     level: float = 0.95,
     n_resamples: int = 1000,
-    random_state=0,
+    random_state: Any = 0,
 ) -> Interval:
     """Percentile bootstrap of a function of column means; whole groups are drawn where rows hang together.
 
+    For the mean loss of a model on a test set, or anything computed from means: a root mean squared error from squared
+    errors, R² from two columns of squares.
+
     Parameters
     ----------
-    values : array (n,) or (n, q); each resample draws rows with replacement and averages the columns.
-    statistic : maps the (m, q) averages to m numbers; the average itself when None.
-    groups : labels of rows that were drawn together, or None.
-    level, n_resamples, random_state : confidence, number of resamples, seed.
+    values : array-like of shape (n_samples,) or (n_samples, n_columns)
+        One row a case; each resample draws rows with replacement and averages the columns.
+    statistic : callable, default=None
+        Maps the (m, n_columns) averages of m resamples to m numbers; None for the average of the first column.
+    groups : array-like of shape (n_samples,), default=None
+        Labels of rows that were drawn together, such as those of one patient; None where all are independent.
+    level : float, default=0.95
+        Confidence of the interval.
+    n_resamples : int, default=1000
+        How many resamples; more make the ends steadier.
+    random_state : int, RandomState, Generator or None, default=0
+        Where the draws come from.
 
+    Returns
+    -------
+    interval : Interval
+        The statistic of the rows themselves, and the two ends.
+
+    See Also
+    --------
+    wilson_interval : Of a share, in closed form.
+    auc_interval : Of the area under the ROC curve, in closed form.
+    learnt.model_selection.corrected_interval : Of a mean over folds.
+
+    Notes
+    -----
+    Of more than 2,000 rows (or groups), averages are drawn from their normal distribution instead of drawing the rows:
+    the time no longer grows with n times the resamples.
+
+    References
+    ----------
+    .. [1] B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap", Chapman & Hall, 1993.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from learnt.diagnosis import bootstrap_interval
     >>> interval = bootstrap_interval(np.arange(100.0))
     >>> round(interval.estimate, 1), interval.covers(49.5)
     (49.5, True)
+    >>> errors = np.random.default_rng(0).normal(size=500)
+    >>> rmse = bootstrap_interval(errors**2, lambda means: np.sqrt(means[:, 0]))
+    >>> rmse.covers(1.0)
+    True
     """
     values = np.asarray(values, dtype=np.float64)
     values = values[:, None] if values.ndim == 1 else values
@@ -109,9 +208,42 @@ def auc_interval(y_true: np.ndarray, score: np.ndarray, level: float = 0.95) -> 
     The area is the mean over pairs of [s⁺ > s⁻] + ½[s⁺ = s⁻]; its variance is S₁₀/m + S₀₁/n with the variances
     of the row means of that comparison among the m positives and the n negatives.
 
-    >>> y = np.array([0, 0, 0, 1, 1, 1]); score = np.array([0.1, 0.4, 0.35, 0.8, 0.3, 0.9])
-    >>> round(auc_interval(y, score).estimate, 4)
-    0.7778
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        The true labels: True or not 0 for the positive class.
+    score : array-like of shape (n_samples,)
+        The larger, the more positive: probabilities of the positive class, or decision values.
+    level : float, default=0.95
+        Confidence of the interval.
+
+    Returns
+    -------
+    interval : Interval
+        The area and its two ends; NaN, 0 and 1 where a class is absent.
+
+    See Also
+    --------
+    learnt.metrics.roc_auc_score : The area alone.
+    bootstrap_interval : Of any function of means.
+
+    Notes
+    -----
+    O(n log n) time, by ranks. Perfect separation gets an interval too, by the binomial bound.
+
+    References
+    ----------
+    .. [1] E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson, "Comparing the areas under two or more correlated
+       receiver operating characteristic curves: a nonparametric approach", Biometrics, 1988.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from learnt.diagnosis import auc_interval
+    >>> y, score = np.array([0, 0, 0, 1, 1, 1]), np.array([0.1, 0.4, 0.35, 0.8, 0.3, 0.9])
+    >>> interval = auc_interval(y, score)
+    >>> round(interval.estimate, 4), bool(interval.low < 0.5)  # six rows prove little
+    (0.7778, True)
     """
     y_true = np.asarray(y_true).astype(bool)
     score = np.asarray(score, dtype=np.float64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,11 +19,31 @@ _LEVEL = 0.04  # of which so many may gain as much by chance
 
 
 class Probe(NamedTuple):
-    """What `probe` found.
+    """What `probe` found, as a named tuple.
 
-    signal : whether a regularised model predicts the targets better than their mean does, by more than chance
-    rows : the rows that were used
-    losses : (rows, 1 or 2) squared losses of rows that were left out: of predicted targets, and of corrected errors
+    Parameters
+    ----------
+    signal : bool
+        Whether a regularised model predicts the targets better than their mean does, by more than chance.
+    rows : ndarray of int
+        The rows that were used.
+    losses : ndarray of shape (n_rows, 1) or (n_rows, 2)
+        Squared losses of rows that were left out: of predicted targets, and, where errors were given, of corrected
+        errors.
+
+    See Also
+    --------
+    probe : Computes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from learnt.diagnosis import probe
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(100, 3))
+    >>> found = probe(X, X[:, :1])
+    >>> found.signal, found.losses.shape
+    (True, (100, 1))
     """
 
     signal: bool
@@ -39,24 +59,50 @@ class _Kind(NamedTuple):
 
 
 def probe(
-    X: np.ndarray, y: np.ndarray, errors: np.ndarray | None = None, *, max_rows: int = 400, random_state=0
+    X: np.ndarray, y: np.ndarray, errors: np.ndarray | None = None, *, max_rows: int = 400, random_state: Any = 0
 ) -> Probe:
     """Predict targets by ridge regressions of four kinds: lines, sums of curves, pairs of columns, surfaces.
 
+    Whether there is any signal in these columns, and whether a model misses some of it: a quick look before, or beside,
+    a search for a better model.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Numbers without gaps.
+    y : ndarray of shape (n_samples, n_outputs)
+        Targets, whose losses are added up; for classes a column of zeros and ones each.
+    errors : ndarray of shape (n_samples, n_outputs), default=None
+        Errors of a model on rows that it had not seen. What is found in them is bias: signal that the model misses.
+    max_rows : int, default=400
+        At most so many rows are used, drawn at random; time grows with the cube of their number.
+    random_state : int, RandomState, Generator or None, default=0
+        Where the draws come from.
+
+    Returns
+    -------
+    found : Probe
+        With `signal`, whether there is any; `rows`, those that were used; and `losses` of rows left out.
+
+    See Also
+    --------
+    diagnose : Uses it for its verdict on a model.
+    noise_bounds : How much of the targets is noise, from neighbours.
+    learnt.model_selection.permutation_test_score : The same test for a model of yours.
+
+    Notes
+    -----
     Penalties are chosen by generalised cross-validation, and losses are those of rows left out one at a time, which
     ridge regression has in closed form: (yᵢ − ŷᵢ) / (1 − Hᵢᵢ) with the hat matrix H. Whether there is any signal is a
     permutation test: were there none, the targets in another order could be predicted as well.
 
-    Parameters
-    ----------
-    X : array (n, p) of numbers without gaps.
-    y : (n, t) targets, whose losses are added up.
-    errors : (n, t) errors of a model on rows that it had not seen, or None. What is found in them is bias.
-    max_rows : at most so many rows are used, drawn at random.
-    random_state : seed of the draws.
-
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from learnt.diagnosis import probe
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-1, 1, size=(200, 5)); noise = rng.normal(size=(200, 1))
+    >>> X = rng.uniform(-1, 1, size=(200, 5))
+    >>> noise = rng.normal(size=(200, 1))
     >>> probe(X, noise).signal, probe(X, noise + 3 * X[:, :1] * X[:, 1:2]).signal
     (False, True)
     """

@@ -14,7 +14,28 @@ REGIMES = ("no signal", "near the ceiling", "high variance", "high bias", "noise
 
 
 class Part(NamedTuple):
-    """One part of the loss with a rough 95 % interval."""
+    """One part of the loss with a rough 95 % interval, as a named tuple.
+
+    Parameters
+    ----------
+    value : float
+        The estimate, in the units of the loss.
+    low : float
+        The least that it may be.
+    high : float
+        The most that it may be.
+
+    See Also
+    --------
+    Diagnosis : Has three of them: noise, bias and variance.
+
+    Examples
+    --------
+    >>> from learnt.diagnosis import Part
+    >>> value, low, high = Part(0.2, 0.1, 0.3)
+    >>> value
+    0.2
+    """
 
     value: float
     low: float
@@ -23,18 +44,53 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """A finding, the evidence for it, and treatments in order of expected gain.
+    """What is wrong with a model: a finding, the evidence for it, and treatments in order of expected gain.
 
-    Attributes
+    Parameters
     ----------
-    regime : "no signal", "near the ceiling", "high variance", "high bias", or "noise or bias" where the last two parts
+    regime : str
+        "no signal", "near the ceiling", "high variance", "high bias", or "noise or bias" where the last two parts
         cannot be told apart.
-    finding : one sentence in plain words.
-    evidence : sentences with the numbers behind it.
-    treatments : what to do, most promising first.
-    noise, bias, variance : the parts of the loss on new rows; they sum to ``loss``.
-    loss, train_loss, constant : loss on new rows and on training rows at the full size; loss of the best constant.
-    sizes, train, valid : the learning curve, losses of shape (sizes, folds).
+    finding : str
+        One sentence in plain words.
+    evidence : tuple of str
+        Sentences with the numbers behind it.
+    treatments : tuple of str
+        What to do, most promising first.
+    noise : Part
+        The part of the loss on new rows that no model of these columns can remove.
+    bias : Part
+        The part that a more flexible model would remove (underfitting).
+    variance : Part
+        The part that more rows or more regularisation would remove (overfitting).
+    loss : float
+        The loss on new rows at the full size; the values of the three parts add up to it.
+    train_loss : float
+        The loss on training rows at the full size.
+    constant : float
+        The loss of the best constant.
+    sizes : ndarray of shape (n_sizes,)
+        The training sizes of the learning curve.
+    train : ndarray of shape (n_sizes, n_folds)
+        Losses on the training rows.
+    valid : ndarray of shape (n_sizes, n_folds)
+        Losses on new rows.
+
+    See Also
+    --------
+    diagnose : Makes one from a model and a table.
+    read_curve : Makes one from losses.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from learnt.diagnosis import read_curve
+    >>> valid, train = np.array([[0.5, 0.5], [0.3, 0.3]]), np.array([[0.0, 0.0], [0.0, 0.0]])
+    >>> found = read_curve(np.array([100, 200]), train, valid, noise=(0.05, 0.1), constant=1.0)
+    >>> found.regime
+    'high variance'
+    >>> bool(np.isclose(found.noise.value + found.bias.value + found.variance.value, found.loss))
+    True
     """
 
     regime: str
@@ -70,26 +126,59 @@ def read_curve(
     """Diagnose from losses at several training sizes, a bracket of the noise, and the loss of the best constant.
 
     The loss on new rows is split as  loss(n) = noise + bias + variance. Squared losses (squared error; half the Brier
-    score for classes) make the three parts the usual ones. Where the variance was measured at smaller sizes it is
-    carried on to n by the power of n with which it fell; otherwise it is the part b·n^(−c) of the curve a + b·n^(−c).
+    score for classes) make the three parts the usual ones.
 
     Parameters
     ----------
-    sizes : (s,) training sizes, increasing.
-    train, valid : (s, folds) losses on the training rows and on held-out rows.
-    noise : estimate and upper bound of the part no model can remove, in the same units; three numbers where there is
+    sizes : array-like of shape (n_sizes,)
+        Training sizes, rising.
+    train : array-like of shape (n_sizes, n_folds)
+        Losses on the training rows.
+    valid : array-like of shape (n_sizes, n_folds)
+        Losses on held-out rows.
+    noise : tuple of float
+        Estimate and upper bound of the part no model can remove, in the same units; three numbers where there is
         also a lower bound, which comes first. An estimate above what the model reaches is not believed.
-    constant : loss of the best constant predictor on held-out rows, one number or one for each fold.
-    variance : (s, folds) half the mean squared difference between predictions of models of two disjoint sets of rows,
-        NaN where it was not measured; None where it was at no size.
-    signal : whether a regularised model of another kind predicts the target by more than chance; None where none was
+    constant : float or array-like of shape (n_folds,)
+        Loss of the best constant predictor on held-out rows, one number or one for each fold.
+    variance : array-like of shape (n_sizes, n_folds), default=None
+        Half the mean squared difference between predictions of models of two disjoint sets of rows, NaN where it was
+        not measured; None where it was at no size.
+    signal : bool, default=None
+        Whether a regularised model of another kind predicts the target by more than chance; None where none was
         asked, and then nothing is said about the columns.
-    reached : loss of a model of another kind and the upper end of its interval: noise is no more than that.
-    averages : whether the model is an average of models, which need not be told to become one.
-    seen : the share of the rows there are that the model was given; None where the curve ends before those it was
+    reached : tuple of float, default=None
+        Loss of a model of another kind and the upper end of its interval: noise is no more than that.
+    averages : bool, default=False
+        Whether the model is an average of models, which need not be told to become one.
+    seen : float, default=1.0
+        The share of the rows there are that the model was given; None where the curve ends before those it was
         given, and so says nothing about still more rows.
-    form, loss_name : how losses are written and called in the evidence.
+    form : callable, default="{:.4g}".format
+        How losses are written in the evidence: a function of a number that gives text.
+    loss_name : str, default="Loss"
+        What losses are called in the evidence.
 
+    Returns
+    -------
+    diagnosis : Diagnosis
+        With `regime`, `finding`, `evidence`, `treatments`, the three parts and the curve.
+
+    See Also
+    --------
+    diagnose : Measures all of this for a model and a table.
+    curve_sizes : Sizes to measure at.
+    noise_bounds : A bracket of the noise for targets that are numbers.
+
+    Notes
+    -----
+    Where the variance was measured at smaller sizes it is carried on to n by the power of n with which it fell;
+    otherwise it is the part b·n^(−c) of the curve a + b·n^(−c).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from learnt.diagnosis import read_curve
     >>> sizes = np.array([100, 200, 400, 800])
     >>> valid = (0.10 + 30 / sizes)[:, None] + np.array([-0.001, 0.001])
     >>> train = (0.10 - 9 / sizes)[:, None] + np.zeros(2)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from learnt.engine.arrays import is_foreign_array
+from learnt.engine.documentation import documented
 from learnt.engine.matrices import dense
 from learnt.metrics._inputs import check_finite, check_lengths, check_option, check_weight, column, follow, host, ranks
 from learnt.metrics._labels import encode, is_multilabel, label_vector, unknown_label
@@ -73,6 +74,7 @@ def _area_on_device(y_true: Any, y_score: Any) -> float:
     return (int(left) + int(right)) / (2 * above.shape[0] * below.shape[0])
 
 
+@documented
 def roc_auc_score(
     y_true: Any,
     y_score: Any,
@@ -85,31 +87,66 @@ def roc_auc_score(
 ) -> Any:
     """The area under the ROC curve: P(s₊ > s₋) + ½ P(s₊ = s₋) for a random positive and a random negative.
 
+    ROC AUC judges the order of scores, whatever the threshold and however common the classes: 1 where every positive
+    scores higher than every negative, 0.5 for random scores. It says nothing about calibration.
+
     Parameters
     ----------
-    y_true : array-like of shape (n,), or (n, n_labels) of zeros and ones
-        Two classes: the larger label is the positive one.
-    y_score : array-like of shape (n,), or (n, n_classes)
-        Probabilities or decision values; with more than two classes, probabilities that sum to 1.
+    y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
+        The true labels; of two classes the larger label is the positive one. Where a row has several labels, a matrix
+        of zeros and ones.
+    y_score : array-like of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_labels)
+        Probabilities of the positive class, `predict_proba(X)[:, 1]`, or decision values. With more than two classes,
+        probabilities that sum to 1, a column a class; with several labels a row, a column of scores a label.
     average : {"micro", "macro", "samples", "weighted"} or None, default="macro"
-        How labels or classes are averaged; None gives one area each.
-    sample_weight : array-like of shape (n,), default=None
+        How the areas of several labels or classes become one. "macro": their plain mean. "weighted": their mean by how
+        often each is true. "micro": one area over all entries of the matrix. "samples": the mean over rows of several
+        labels. None: an area for each.
     max_fpr : float in (0, 1], default=None
-        The standardised area up to this false positive rate; two classes only.
+        The standardised area up to this false positive rate, where only few false alarms can be borne; two classes or a
+        matrix of labels.
     multi_class : {"raise", "ovr", "ovo"}, default="raise"
-        With more than two classes: each against the rest, or each against each other.
+        With more than two classes. "ovr": each against the rest, which depends on how common they are. "ovo": each pair
+        of classes (Hand and Till), which does not with `average="macro"`. "raise": an error, so that you choose.
     labels : array-like, default=None
-        The classes of the columns of y_score, sorted; those of y_true by default.
+        The classes of the columns of y_score, sorted; those of y_true by default. Only with more than two classes.
 
     Returns
     -------
-    auc : float, or array where average is None
-        NaN, with a warning, where only one class is present.
+    auc : float or ndarray of shape (n_classes,)
+        0.5 for random scores, 1 at best; an array where `average=None`. NaN, with a warning, where only one class is
+        present.
+
+    See Also
+    --------
+    roc_curve : The curve.
+    average_precision_score : The area under the precision–recall curve, which shows more where positives are rare.
+    learnt.diagnosis.auc_interval : A confidence interval for the area.
+    log_loss : Judges the probabilities, too.
+    learnt.plots.roc : A picture of the curve.
+
+    Notes
+    -----
+    Without weights the area of two classes is exact: ordered pairs are counted as integers. O(n log n) time; large
+    inputs are sorted by a radix sort on all cores. Scores in vectors of PyTorch and other Array API libraries are
+    compared on their device, where there are neither weights nor `max_fpr`.
+
+    References
+    ----------
+    .. [1] J. A. Hanley and B. J. McNeil, "The meaning and use of the area under a receiver operating characteristic
+       (ROC) curve", Radiology, 1982.
+    .. [2] D. J. Hand and R. J. Till, "A simple generalisation of the area under the ROC curve for multiple class
+       classification problems", Machine Learning, 2001.
+    .. [3] D. K. McClish, "Analyzing a portion of the ROC curve", Medical Decision Making, 1989.
 
     Examples
     --------
+    >>> from learnt.metrics import roc_auc_score
     >>> roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
+    >>> proba = [[0.8, 0.1, 0.1], [0.3, 0.4, 0.3], [0.2, 0.5, 0.3], [0.1, 0.3, 0.6]]
+    >>> round(roc_auc_score([0, 1, 2, 2], proba, multi_class="ovr"), 2)
+    0.85
     """
     if is_foreign_array(y_score) and y_score.ndim == 1 and sample_weight is None and max_fpr is None:
         check_lengths(y_true=y_true, y_score=y_score)
@@ -220,25 +257,56 @@ def _pairwise_area(codes: np.ndarray, scores: np.ndarray, average: str | None) -
     return float(np.average(areas, weights=shares if average == "weighted" else None))
 
 
+@documented
 def average_precision_score(
     y_true: Any, y_score: Any, *, average: str | None = "macro", pos_label: Any = 1, sample_weight: Any = None
 ) -> Any:
     """Average precision Σ (Rₖ − Rₖ₋₁) Pₖ over the thresholds: the step-wise area under the precision–recall curve.
 
+    AP looks at the positives only, so that it tells classifiers apart where positives are rare and ROC AUC is near 1
+    for all of them. Random scores give the share of positives, not 0.5.
+
     Parameters
     ----------
-    y_true : array-like of shape (n,), or (n, n_labels) of zeros and ones
-    y_score : array-like of shape (n,), or (n, n_classes)
+    y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
+        The true labels, of two or more classes; where a row has several labels, a matrix of zeros and ones.
+    y_score : array-like of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_labels)
+        Probabilities of the positive class, or decision values; a column for each class or label where there are
+        several.
     average : {"micro", "macro", "samples", "weighted"} or None, default="macro"
-        How classes or labels are averaged; None gives one number each.
-    pos_label : label, default=1
-        The positive one of two classes.
-    sample_weight : array-like of shape (n,), default=None
+        How the numbers of several labels or classes become one. "macro": their plain mean. "weighted": their mean by
+        how often each is true. "micro": one number over all entries of the matrix. "samples": the mean over rows of
+        several labels. None: a number for each.
+
+    Returns
+    -------
+    average_precision : float or ndarray of shape (n_classes,)
+        Between 0 and 1, 1 at best; an array where `average=None`.
+
+    See Also
+    --------
+    precision_recall_curve : The curve.
+    roc_auc_score : The area under the ROC curve, which does not depend on how common positives are.
+    f1_score : Precision and recall at one threshold.
+    learnt.plots.precision_recall : A picture of the curve.
+
+    Notes
+    -----
+    The area is that of steps and not of straight lines between the points, which would be too optimistic. O(n log n)
+    time. With more than two classes each is scored against the rest. Where there is no positive row, the score is 0,
+    with a warning.
+
+    References
+    ----------
+    .. [1] C. D. Manning, P. Raghavan and H. Schütze, "Introduction to Information Retrieval", Cambridge University
+       Press, 2008.
+    .. [2] J. Davis and M. Goadrich, "The relationship between precision-recall and ROC curves", ICML, 2006.
 
     Examples
     --------
-    >>> average_precision_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    0.8333333333333333
+    >>> from learnt.metrics import average_precision_score
+    >>> round(average_precision_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 2)
+    0.83
     """
     n = check_lengths(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
     weight = check_weight(sample_weight, n)

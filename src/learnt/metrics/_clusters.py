@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from learnt.engine.arrays import namespace, to_numpy
+from learnt.engine.documentation import documented
 from learnt.engine.matrices import Route, dense, join, route, stored, take_rows
 from learnt.engine.random import random_state_of
 from learnt.engine.threads import for_blocks
@@ -40,12 +41,48 @@ def _coded(X: Any, labels: Any) -> tuple[Any, Any, int]:
     return X, codes, k
 
 
+@documented
 def silhouette_samples(X: Any, labels: Any, *, metric: Any = "euclidean", **kwds: Any) -> Any:
     """(b − a) / max(a, b) of each row: a its mean distance to its own cluster, b to the nearest other; 0 if alone.
 
-    X holds rows, or with metric="precomputed" their distances; `kwds` are parameters of the metric, which is one of
-    `NearestNeighbors`. Rows on a device have Euclidean and Manhattan distances.
+    Near 1: the row lies well inside its cluster. About 0: between two. Negative: nearer to another cluster.
 
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features), or (n_samples, n_samples)
+        The rows that were clustered, with the columns scaled as for the clustering; with `metric="precomputed"` their
+        distances, zeros on the diagonal.
+    labels : array-like of shape (n_samples,)
+        The cluster of each row: at least 2 clusters, and fewer than rows.
+    metric : str or callable, default="euclidean"
+        How distances are measured: "precomputed", or any metric of `learnt.neighbors.NearestNeighbors`. Take the one
+        that the clustering used. Rows on a device have Euclidean and Manhattan distances.
+    **kwds : dict
+        Parameters of the metric, such as `p` of "minkowski".
+
+    Returns
+    -------
+    silhouettes : ndarray of shape (n_samples,)
+        Between −1 and 1, row by row; an array of the library of X where X lies on a device.
+
+    See Also
+    --------
+    silhouette_score : Their mean.
+    davies_bouldin_score : Cheaper: distances to centroids only.
+
+    Notes
+    -----
+    All pairs of rows are compared: O(n² d) time for n rows and d columns, on all cores. Distances are computed in
+    blocks, so that memory grows with n times the number of clusters.
+
+    References
+    ----------
+    .. [1] P. J. Rousseeuw, "Silhouettes: a graphical aid to the interpretation and validation of cluster analysis",
+       Journal of Computational and Applied Mathematics, 1987.
+
+    Examples
+    --------
+    >>> from learnt.metrics import silhouette_samples
     >>> silhouette_samples([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1]).round(2)
     array([0.9 , 0.89, 0.89, 0.9 ])
     """
@@ -107,6 +144,7 @@ def _distances(X: Any, metric: Any, options: dict, given: Any) -> Callable[[int,
     return some
 
 
+@documented
 def silhouette_score(
     X: Any,
     labels: Any,
@@ -116,10 +154,56 @@ def silhouette_score(
     random_state: Any = None,
     **kwds: Any,
 ) -> float:
-    """The mean of `silhouette_samples`: near 1 for clusters that are tight and far apart; of a sample of rows if asked.
+    """The mean silhouette of the rows: near 1 for clusters that are tight and far apart; of a sample of rows if asked.
 
-    >>> round(silhouette_score([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1]), 3)
-    0.9
+    Judges clusters without true classes: compare numbers of clusters, or methods, on the same rows, the higher the
+    better. It favours round clusters of about equal density.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features), or (n_samples, n_samples)
+        The rows that were clustered, with the columns scaled as for the clustering; with `metric="precomputed"` their
+        distances, zeros on the diagonal.
+    labels : array-like of shape (n_samples,)
+        The cluster of each row: at least 2 clusters, and fewer than rows.
+    metric : str or callable, default="euclidean"
+        How distances are measured: "precomputed", or any metric of `learnt.neighbors.NearestNeighbors`. Take the one
+        that the clustering used. Rows on a device have Euclidean and Manhattan distances.
+    sample_size : int, default=None
+        Compute it for so many rows drawn at random, with those rows alone, as time grows with their square; None for
+        all.
+    random_state : int, RandomState, Generator or None, default=None
+        Where the draw of `sample_size` comes from. Pass an integer to get the same result every time.
+    **kwds : dict
+        Parameters of the metric, such as `p` of "minkowski".
+
+    Returns
+    -------
+    score : float
+        Between −1 and 1, 1 at best.
+
+    See Also
+    --------
+    silhouette_samples : Row by row, to see which clusters are doubtful.
+    calinski_harabasz_score : In linear time.
+    davies_bouldin_score : In linear time.
+    adjusted_rand_score : Agreement with true classes.
+
+    Notes
+    -----
+    All pairs of rows are compared: O(n² d) time for n rows and d columns, on all cores.
+
+    References
+    ----------
+    .. [1] P. J. Rousseeuw, "Silhouettes: a graphical aid to the interpretation and validation of cluster analysis",
+       Journal of Computational and Applied Mathematics, 1987.
+
+    Examples
+    --------
+    >>> from learnt.metrics import silhouette_score
+    >>> X = [[0.0], [1.0], [10.0], [11.0]]
+    >>> round(silhouette_score(X, [0, 0, 1, 1]), 2), round(silhouette_score(X, [0, 1, 0, 1]), 2)
+    (0.9, -0.45)
     """
     if sample_size is not None:
         check_lengths(X=X, labels=labels)
@@ -160,11 +244,45 @@ def _square_distances(X: Any, codes: Any, centers: Any) -> Any:
     return join(parts, 0)
 
 
+@documented
 def calinski_harabasz_score(X: Any, labels: Any) -> float:
     """Scatter between clusters over scatter within them, each over its degrees of freedom: higher is better.
 
-    >>> calinski_harabasz_score([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1])
-    200.0
+    The variance ratio criterion, [B / (k − 1)] / [W / (n − k)]. Compare it between numbers of clusters on the same
+    rows; it favours round clusters, as k-means finds them.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The rows that were clustered, with the columns scaled as for the clustering.
+    labels : array-like of shape (n_samples,)
+        The cluster of each row: at least 2 clusters, and fewer than rows.
+
+    Returns
+    -------
+    score : float
+        At least 0, without an upper bound; 1 where no row differs from its centroid.
+
+    See Also
+    --------
+    silhouette_score : Bounded, and easier to read; compares all pairs of rows.
+    davies_bouldin_score : Each cluster against its worst neighbour.
+    adjusted_rand_score : Agreement with true classes.
+
+    Notes
+    -----
+    O(n d) time for n rows and d columns, on the device of X. Sparse matrices are refused.
+
+    References
+    ----------
+    .. [1] T. Caliński and J. Harabasz, "A dendrite method for cluster analysis", Communications in Statistics, 1974.
+
+    Examples
+    --------
+    >>> from learnt.metrics import calinski_harabasz_score
+    >>> X = [[0.0], [1.0], [10.0], [11.0]]
+    >>> round(calinski_harabasz_score(X, [0, 0, 1, 1]), 2), round(calinski_harabasz_score(X, [0, 1, 0, 1]), 2)
+    (200.0, 0.02)
     """
     X, codes, size, centers = _groups(X, labels)
     xp, n, k = namespace(X), X.shape[0], size.shape[0]
@@ -174,11 +292,46 @@ def calinski_harabasz_score(X: Any, labels: Any) -> float:
     return 1.0 if within == 0 else between * (n - k) / (within * (k - 1.0))
 
 
+@documented
 def davies_bouldin_score(X: Any, labels: Any) -> float:
     """The mean over clusters of how close, for its size, the worst other one is: lower is better.
 
-    >>> davies_bouldin_score([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1])
-    0.1
+    For clusters i and j, (sᵢ + sⱼ) / dᵢⱼ: their mean distances to their centroids over the distance of the centroids.
+    Each cluster counts with the worst of these. Compare it between numbers of clusters on the same rows.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The rows that were clustered, with the columns scaled as for the clustering.
+    labels : array-like of shape (n_samples,)
+        The cluster of each row: at least 2 clusters, and fewer than rows.
+
+    Returns
+    -------
+    score : float
+        At least 0, 0 at best.
+
+    See Also
+    --------
+    silhouette_score : By distances of all pairs of rows.
+    calinski_harabasz_score : The variance ratio criterion.
+    adjusted_rand_score : Agreement with true classes.
+
+    Notes
+    -----
+    O(n d + k² d) time for n rows, d columns and k clusters. Sparse matrices are refused.
+
+    References
+    ----------
+    .. [1] D. L. Davies and D. W. Bouldin, "A cluster separation measure", IEEE Transactions on Pattern Analysis and
+       Machine Intelligence, 1979.
+
+    Examples
+    --------
+    >>> from learnt.metrics import davies_bouldin_score
+    >>> X = [[0.0], [1.0], [10.0], [11.0]]
+    >>> round(davies_bouldin_score(X, [0, 0, 1, 1]), 2), round(davies_bouldin_score(X, [0, 1, 0, 1]), 2)
+    (0.1, 10.0)
     """
     from scipy.spatial.distance import cdist
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from learnt.engine.documentation import documented
 from learnt.metrics._confusion import binary_tables
 from learnt.metrics._inputs import check_option
 from learnt.metrics._labels import Targets, check_targets, unknown_label
@@ -117,6 +118,7 @@ def _scores(
     return _mean(precision, weights), _mean(recall, weights), _mean(f_score, weights), None
 
 
+@documented
 def precision_recall_fscore_support(
     y_true: Any,
     y_pred: Any,
@@ -131,40 +133,76 @@ def precision_recall_fscore_support(
 ) -> tuple[Any, Any, Any, Any]:
     """Precision TP/(TP+FP), recall TP/(TP+FN), F_β = (1+β²)PR / (β²P+R) and the number of true rows, by class.
 
+    All four at once, from one count. Precision falls with false alarms, recall with misses, and F_β is their weighted
+    harmonic mean.
+
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,), or (n, n_labels) of zeros and ones
+    y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
+        The true labels: integers, booleans or strings; where a row has several labels, a matrix of zeros and ones.
+    y_pred : array-like of shape (n_samples,) or (n_samples, n_labels)
+        The predicted labels, in the same form.
     beta : float, default=1.0
-        How many times recall weighs as much as precision.
+        How many times recall weighs as much as precision in F: more than 1 where misses are worse than false alarms,
+        less than 1 where false alarms are worse.
     labels : array-like, default=None
-        The classes to score, in this order; all of them, sorted, by default.
+        The classes to score, in this order (columns, where y_true is a matrix); None for all, sorted. Leave out a
+        frequent negative class here to average over the others only.
     pos_label : label, default=1
-        The class to score where average="binary".
+        The class to score where `average="binary"`; ignored otherwise.
     average : {None, "binary", "micro", "macro", "weighted", "samples"}, default=None
         None gives an array with one entry a class; "binary" the positive class; "micro" pools the counts; "macro"
         is the plain mean over classes, "weighted" the mean by true rows; "samples" the mean over the rows of a label
         matrix.
-    warn_for : tuple, for internal use
-    sample_weight : array-like of shape (n,), default=None
-    zero_division : {"warn", 0, 1, nan}, default="warn"
+    warn_for : tuple of str, default=("precision", "recall", "f-score")
+        Which of the scores warn where they are 0/0.
+    zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
         The value of 0/0; "warn" is 0 with a warning. NaN is left out of means.
 
     Returns
     -------
-    precision, recall, fscore : float, or array where average is None
-    support : array, or None where there is an average
+    precision : float or ndarray of shape (n_classes,)
+        Of what was predicted positive, the share that is. One number a class where `average=None`.
+    recall : float or ndarray of shape (n_classes,)
+        Of what is positive, the share that was predicted so.
+    fscore : float or ndarray of shape (n_classes,)
+        Their harmonic mean, where recall counts `beta` times.
+    support : ndarray of shape (n_classes,) or None
+        The number (or weight) of true rows of each class; None where there is an average.
+
+    See Also
+    --------
+    precision_score : Precision alone.
+    recall_score : Recall alone.
+    f1_score : F₁ alone.
+    classification_report : A table of all of them to print.
+    multilabel_confusion_matrix : The counts behind them.
+
+    Notes
+    -----
+    F is computed from the counts, (1+β²)TP / ((1+β²)TP + β²FN + FP): it is 0, and defined, where precision and recall
+    are both 0. The mean F of "macro" is the mean of the classes' F, not the F of the mean precision and recall. O(n)
+    time.
+
+    References
+    ----------
+    .. [1] C. J. van Rijsbergen, "Information Retrieval", 2nd ed., Butterworths, 1979.
+    .. [2] S. Godbole and S. Sarawagi, "Discriminative methods for multi-labeled classification", PAKDD, 2004.
 
     Examples
     --------
+    >>> from learnt.metrics import precision_recall_fscore_support
     >>> y_true = ["cat", "dog", "pig", "cat", "dog", "pig"]
     >>> y_pred = ["cat", "pig", "dog", "cat", "cat", "dog"]
-    >>> precision_recall_fscore_support(y_true, y_pred, average="macro")
-    (0.2222222222222222, 0.3333333333333333, 0.26666666666666666, None)
+    >>> precision, recall, f1, support = precision_recall_fscore_support(y_true, y_pred)
+    >>> precision.round(2), recall, f1, support
+    (array([0.67, 0.  , 0.  ]), array([1., 0., 0.]), array([0.8, 0. , 0. ]), array([2, 2, 2]))
     """
     targets = check_targets(y_true, y_pred, sample_weight)
     return _scores(targets, beta, labels, pos_label, average, tuple(warn_for), zero_division)
 
 
+@documented
 def precision_score(
     y_true: Any,
     y_pred: Any,
@@ -177,15 +215,52 @@ def precision_score(
 ) -> Any:
     """Precision TP / (TP + FP): of what was predicted positive, the share that is.
 
-    Parameters as in `precision_recall_fscore_support`.
+    Also called positive predictive value. It falls with false alarms, and says nothing of positives that were missed:
+    look at recall beside it.
 
-    >>> precision_score([0, 1, 1, 0], [1, 1, 1, 0])
-    0.6666666666666666
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
+        The true labels: integers, booleans or strings; where a row has several labels, a matrix of zeros and ones.
+    y_pred : array-like of shape (n_samples,) or (n_samples, n_labels)
+        The predicted labels, in the same form.
+    labels : array-like, default=None
+        The classes to score, in this order (columns, where y_true is a matrix); None for all, sorted. Leave out a
+        frequent negative class here to average over the others only.
+    zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
+        The precision where nothing was predicted positive; "warn" is 0 with a warning. NaN is left out of means.
+
+    Returns
+    -------
+    precision : float or ndarray of shape (n_classes,)
+        Between 0 and 1, 1 at best; one number a class where `average=None`.
+
+    See Also
+    --------
+    recall_score : Of what is positive, the share found.
+    f1_score : Both in one number.
+    precision_recall_curve : Precision against recall at every threshold of a score.
+    average_precision_score : The area under that curve.
+    precision_recall_fscore_support : Precision, recall and F at once.
+
+    Notes
+    -----
+    Precision depends on how common the positive class is: a rarer class has a lower one with the same rates of
+    mistakes.
+
+    Examples
+    --------
+    >>> from learnt.metrics import precision_score
+    >>> round(precision_score([0, 1, 1, 0], [1, 1, 1, 0]), 2)
+    0.67
+    >>> precision_score([0, 1, 2, 2], [0, 0, 2, 2], average=None, zero_division=0)
+    array([0.5, 0. , 1. ])
     """
     targets = check_targets(y_true, y_pred, sample_weight)
     return _scores(targets, 1.0, labels, pos_label, average, ("precision",), zero_division)[0]
 
 
+@documented
 def recall_score(
     y_true: Any,
     y_pred: Any,
@@ -198,15 +273,51 @@ def recall_score(
 ) -> Any:
     """Recall TP / (TP + FN): of what is positive, the share that was predicted so.
 
-    Parameters as in `precision_recall_fscore_support`.
+    Also called sensitivity or true positive rate. It falls with misses, and says nothing of false alarms: look at
+    precision beside it.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
+        The true labels: integers, booleans or strings; where a row has several labels, a matrix of zeros and ones.
+    y_pred : array-like of shape (n_samples,) or (n_samples, n_labels)
+        The predicted labels, in the same form.
+    labels : array-like, default=None
+        The classes to score, in this order (columns, where y_true is a matrix); None for all, sorted. Leave out a
+        frequent negative class here to average over the others only.
+    zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
+        The recall where no row is positive; "warn" is 0 with a warning. NaN is left out of means.
+
+    Returns
+    -------
+    recall : float or ndarray of shape (n_classes,)
+        Between 0 and 1, 1 at best; one number a class where `average=None`.
+
+    See Also
+    --------
+    precision_score : Of what was predicted positive, the share that is.
+    specificity_score : The share of negatives predicted negative.
+    balanced_accuracy_score : The mean recall of all classes.
+    f1_score : Precision and recall in one number.
+    precision_recall_fscore_support : Precision, recall and F at once.
+
+    Notes
+    -----
+    With `average="weighted"` it is the accuracy, where all classes are scored.
+
+    Examples
+    --------
+    >>> from learnt.metrics import recall_score
     >>> recall_score([0, 1, 1, 0], [1, 1, 0, 0])
     0.5
+    >>> recall_score([0, 1, 2, 2], [0, 0, 2, 2], average=None)
+    array([1., 0., 1.])
     """
     targets = check_targets(y_true, y_pred, sample_weight)
     return _scores(targets, 1.0, labels, pos_label, average, ("recall",), zero_division)[1]
 
 
+@documented
 def fbeta_score(
     y_true: Any,
     y_pred: Any,
@@ -220,15 +331,56 @@ def fbeta_score(
 ) -> Any:
     """F_β = (1+β²) P R / (β² P + R), where recall R weighs β times as much as precision P.
 
-    Parameters as in `precision_recall_fscore_support`.
+    One number for a classifier with few positives, where accuracy is high for a model that finds none.
 
-    >>> fbeta_score([0, 1, 1, 0], [1, 1, 1, 0], beta=0.5)
-    0.7142857142857143
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
+        The true labels: integers, booleans or strings; where a row has several labels, a matrix of zeros and ones.
+    y_pred : array-like of shape (n_samples,) or (n_samples, n_labels)
+        The predicted labels, in the same form.
+    beta : float
+        How many times recall weighs as much as precision: 2 where misses are worse than false alarms, 0.5 where false
+        alarms are worse, 1 for F₁. 0 is precision and `np.inf` recall.
+    labels : array-like, default=None
+        The classes to score, in this order (columns, where y_true is a matrix); None for all, sorted. Leave out a
+        frequent negative class here to average over the others only.
+    zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
+        The score where nothing is positive and nothing was predicted so; "warn" is 0 with a warning. NaN is left out of
+        means.
+
+    Returns
+    -------
+    fbeta : float or ndarray of shape (n_classes,)
+        Between 0 and 1, 1 at best; one number a class where `average=None`.
+
+    See Also
+    --------
+    f1_score : The same with β = 1.
+    precision_score : Precision alone.
+    recall_score : Recall alone.
+    mean_cost : Says what mistakes cost outright.
+
+    Notes
+    -----
+    Computed from the counts as (1+β²)TP / ((1+β²)TP + β²FN + FP).
+
+    References
+    ----------
+    .. [1] C. J. van Rijsbergen, "Information Retrieval", 2nd ed., Butterworths, 1979.
+
+    Examples
+    --------
+    >>> from learnt.metrics import fbeta_score
+    >>> y_true, y_pred = [0, 1, 1, 0], [1, 1, 1, 0]  # no miss, one false alarm
+    >>> round(fbeta_score(y_true, y_pred, beta=0.5), 2), round(fbeta_score(y_true, y_pred, beta=2), 2)
+    (0.71, 0.91)
     """
     targets = check_targets(y_true, y_pred, sample_weight)
     return _scores(targets, beta, labels, pos_label, average, ("f-score",), zero_division)[2]
 
 
+@documented
 def f1_score(
     y_true: Any,
     y_pred: Any,
@@ -241,15 +393,56 @@ def f1_score(
 ) -> Any:
     """F₁ = 2 P R / (P + R), the harmonic mean of precision and recall; macro-F₁ with average="macro".
 
-    Parameters as in `precision_recall_fscore_support`.
+    One number for a classifier with few positives, where accuracy is high for a model that finds none. It is near the
+    smaller of precision and recall, so that neither can make up for the other.
 
-    >>> f1_score([0, 1, 1, 0], [1, 1, 1, 0])
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
+        The true labels: integers, booleans or strings; where a row has several labels, a matrix of zeros and ones.
+    y_pred : array-like of shape (n_samples,) or (n_samples, n_labels)
+        The predicted labels, in the same form.
+    labels : array-like, default=None
+        The classes to score, in this order (columns, where y_true is a matrix); None for all, sorted. Leave out a
+        frequent negative class here to average over the others only.
+    zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
+        The score where nothing is positive and nothing was predicted so; "warn" is 0 with a warning. NaN is left out of
+        means.
+
+    Returns
+    -------
+    f1 : float or ndarray of shape (n_classes,)
+        Between 0 and 1, 1 at best; one number a class where `average=None`.
+
+    See Also
+    --------
+    fbeta_score : Recall weighs more, or less, than precision.
+    precision_score : Precision alone.
+    recall_score : Recall alone.
+    classification_report : All of them for every class.
+    average_precision_score : Judges scores instead of labels, whatever the threshold.
+
+    Notes
+    -----
+    Computed from the counts as 2TP / (2TP + FP + FN). True negatives do not enter.
+
+    References
+    ----------
+    .. [1] C. J. van Rijsbergen, "Information Retrieval", 2nd ed., Butterworths, 1979.
+
+    Examples
+    --------
+    >>> from learnt.metrics import f1_score
+    >>> round(f1_score([0, 1, 1, 0], [1, 1, 1, 0]), 2)
     0.8
+    >>> round(f1_score([0, 1, 2, 2], [0, 0, 2, 2], average="macro"), 2)
+    0.56
     """
     targets = check_targets(y_true, y_pred, sample_weight)
     return _scores(targets, 1.0, labels, pos_label, average, ("f-score",), zero_division)[2]
 
 
+@documented
 def classification_report(
     y_true: Any,
     y_pred: Any,
@@ -263,21 +456,41 @@ def classification_report(
 ) -> Any:
     """Precision, recall, F₁ and support of every class and their averages, as a text table or a dict.
 
+    The first thing to print of a classifier with more than two classes: which it confuses shows in precision and
+    recall.
+
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,), or (n, n_labels) of zeros and ones
+    y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
+        The true labels: integers, booleans or strings; where a row has several labels, a matrix of zeros and ones.
+    y_pred : array-like of shape (n_samples,) or (n_samples, n_labels)
+        The predicted labels, in the same form.
     labels : array-like, default=None
-        The classes to show, in this order.
+        The classes to show, in this order (columns, where y_true is a matrix); None for all, sorted.
     target_names : list of str, default=None
-        Names to print in place of the labels.
-    sample_weight : array-like of shape (n,), default=None
+        Names to print in place of the labels, in their order.
     digits : int, default=2
-        Decimals in the text.
+        Decimals in the text; the dict has all of them.
     output_dict : bool, default=False
-    zero_division : {"warn", 0, 1, nan}, default="warn"
+        Whether to return a dict instead of text, for a data frame or a log.
+    zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
+        The value of 0/0, as the precision of a class that was never predicted; "warn" is 0 with a warning.
+
+    Returns
+    -------
+    report : str or dict
+        A line for each class and each average, or with `output_dict=True` a dict by class of dicts by score. "accuracy"
+        stands in place of "micro avg" where all classes are shown.
+
+    See Also
+    --------
+    precision_recall_fscore_support : The same numbers as arrays.
+    confusion_matrix : Which class is taken for which.
+    balanced_accuracy_score : The mean recall of the classes.
 
     Examples
     --------
+    >>> from learnt.metrics import classification_report
     >>> print(classification_report([0, 1, 2, 2], [0, 0, 2, 2], zero_division=0))
                   precision    recall  f1-score   support
     <BLANKLINE>

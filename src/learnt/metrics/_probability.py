@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from learnt.engine.arrays import device_of, is_foreign_array
+from learnt.engine.documentation import documented
 from learnt.engine.kernel import kernel
 from learnt.engine.matrices import dense
 from learnt.engine.threads import for_blocks
@@ -188,6 +189,7 @@ def _total_loss(P: np.ndarray, codes: np.ndarray, eps: float, weight: np.ndarray
     return -math.fsum(total for _, total in parts)
 
 
+@documented
 def log_loss(
     y_true: Any,
     y_proba: Any = None,
@@ -199,23 +201,50 @@ def log_loss(
 ) -> float:
     """Log loss, or cross-entropy: −Σ w log p(true class) / Σ w.
 
+    What logistic regression and networks minimise. A proper score: it is least, in expectation, for the true
+    probabilities, so that it judges calibration and discrimination together. Confident mistakes cost much.
+
     Parameters
     ----------
-    y_true : array-like of shape (n,), or (n, n_classes) of zeros and ones
-    y_proba : array-like of shape (n, n_classes), or (n,)
+    y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
+        The true labels; or a matrix of zeros and ones, a column a class.
+    y_proba : array-like of shape (n_samples, n_classes) or (n_samples,)
         Probabilities, columns in the order of the sorted labels; a vector is the probability of the larger of two.
         They are clipped to [ε, 1 − ε], ε the rounding of their type.
     normalize : bool, default=True
         False gives the sum instead of the mean.
-    sample_weight : array-like of shape (n,), default=None
     labels : array-like, default=None
         All classes, where y_true does not show each of them.
-    y_pred : deprecated name of y_proba
+    y_pred : array-like, default="deprecated"
+        Deprecated; kept for scikit-learn's signature: the old name of `y_proba`, taken with a warning.
+
+    Returns
+    -------
+    loss : float
+        In nats, 0 at best. Equal probabilities of k classes cost log k (0.69 for two).
+
+    See Also
+    --------
+    brier_score_loss : The squared error of probabilities, which is bounded.
+    calibration_curve : Whether probabilities are right, and where not.
+    roc_auc_score : Judges the order of scores only.
+    learnt.calibration.CalibratedClassifierCV : Mends probabilities that are too extreme.
+
+    Notes
+    -----
+    The logarithm is the natural one. O(n) time on all cores for large inputs. Probabilities that are arrays of PyTorch
+    or another Array API library are worked on where they are, on their device.
+
+    References
+    ----------
+    .. [1] C. M. Bishop, "Pattern Recognition and Machine Learning", Springer, 2006.
 
     Examples
     --------
-    >>> log_loss(["spam", "ham", "ham", "spam"], [[.1, .9], [.9, .1], [.8, .2], [.35, .65]])
-    0.21616187468057912
+    >>> from learnt.metrics import log_loss
+    >>> proba = [[0.1, 0.9], [0.9, 0.1], [0.8, 0.2], [0.35, 0.65]]  # of "ham", of "spam"
+    >>> round(log_loss(["spam", "ham", "ham", "spam"], proba), 3)
+    0.216
     """
     if not (isinstance(y_pred, str) and y_pred == "deprecated"):
         if y_proba is not None:
@@ -300,6 +329,7 @@ def _positive_rows(y_true: Any, pos_label: Any) -> np.ndarray:
     return np.array([label == pos_label for label in classes.tolist()])[codes]
 
 
+@documented
 def brier_score_loss(
     y_true: Any,
     y_proba: Any,
@@ -311,21 +341,46 @@ def brier_score_loss(
 ) -> float:
     """Brier score: the mean over rows of Σₖ (1[y = k] − pₖ)², halved for two classes, which makes it (y − p)².
 
+    The mean squared error of probabilities. A proper score, as log loss is, but bounded: a confident mistake costs no
+    more than 1 (2 for more than two classes).
+
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-    y_proba : array-like of shape (n,), or (n, n_classes)
-    sample_weight : array-like of shape (n,), default=None
+    y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
+        The true labels; or a matrix of zeros and ones.
+    y_proba : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities: of the positive class, or a column for each class in sorted order.
     pos_label : label, default=None
-        The class that a vector y_proba speaks of; the larger number by default.
+        The class that a vector y_proba speaks of; the larger number by default. Strings need it.
     labels : array-like, default=None
         All classes, where y_true does not show each of them and y_proba is a matrix.
     scale_by_half : {"auto", True, False}, default="auto"
-        "auto" halves for two classes.
+        Whether to halve the sum over classes, so that the score lies between 0 and 1; "auto" halves for two classes.
+
+    Returns
+    -------
+    score : float
+        0 at best. A probability of 0.5 for every row of two classes costs 0.25.
+
+    See Also
+    --------
+    log_loss : Punishes confident mistakes more.
+    d2_brier_score : The share explained, 0 for constant probabilities.
+    calibration_curve : Whether probabilities are right, and where not.
+    learnt.calibration.CalibratedClassifierCV : Mends probabilities that are too extreme.
+
+    Notes
+    -----
+    It falls both with better calibration and with better discrimination; a calibration curve tells the two apart.
+
+    References
+    ----------
+    .. [1] G. W. Brier, "Verification of forecasts expressed in terms of probability", Monthly Weather Review, 1950.
 
     Examples
     --------
-    >>> brier_score_loss([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])
+    >>> from learnt.metrics import brier_score_loss
+    >>> round(brier_score_loss([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), 4)
     0.0375
     """
     check_option(scale_by_half, "scale_by_half", ("auto", True, False))
@@ -353,17 +408,50 @@ def brier_score_loss(
     return score / 2 if (two if scale_by_half == "auto" else scale_by_half) else score
 
 
+@documented
 def d2_brier_score(
     y_true: Any, y_proba: Any, *, sample_weight: Any = None, pos_label: Any = None, labels: Any = None
 ) -> float:
     """The share of the Brier score of constant probabilities that is explained: 1 − Brier / Brier of the class shares.
 
-    1 is perfect, 0 no better than the share of each class in y_true, below 0 worse. Parameters as in
-    `brier_score_loss`. Where y_true has one class only a constant is perfect, and the score is 1 or −∞.
+    The Brier skill score: 1 is perfect, 0 no better than the share of each class in y_true, below 0 worse. It is to the
+    Brier score what R² is to the squared error.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
+        The true labels; or a matrix of zeros and ones.
+    y_proba : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities: of the positive class, or a column for each class in sorted order.
+    pos_label : label, default=None
+        The class that a vector y_proba speaks of; the larger number by default. Strings need it.
+    labels : array-like, default=None
+        All classes, where y_true does not show each of them and y_proba is a matrix.
+
+    Returns
+    -------
+    score : float
+        1 at best. NaN, with a warning, for fewer than two rows.
+
+    See Also
+    --------
+    brier_score_loss : The Brier score itself.
+    log_loss : Punishes confident mistakes more.
+    r2_score : The same for predicted numbers.
+
+    Notes
+    -----
+    Where y_true has one class only a constant is perfect, and the score is 1 or −∞.
+
+    References
+    ----------
+    .. [1] A. H. Murphy, "Skill scores based on the mean square error and their relationships to the correlation
+       coefficient", Monthly Weather Review, 1988.
 
     Examples
     --------
-    >>> d2_brier_score([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])
+    >>> from learnt.metrics import d2_brier_score
+    >>> round(d2_brier_score([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), 2)
     0.85
     """
     n = check_lengths(y_true=y_true, y_proba=y_proba, sample_weight=sample_weight)
@@ -398,28 +486,52 @@ def _bins(p: np.ndarray, edges: np.ndarray) -> np.ndarray:
     return place
 
 
+@documented
 def calibration_curve(
     y_true: Any, y_prob: Any, *, pos_label: Any = None, n_bins: int = 5, strategy: str = "uniform"
 ) -> tuple[np.ndarray, np.ndarray]:
     """In bins of predicted probability, the share that is positive against the mean prediction.
 
+    The reliability diagram: of the rows to which 0.8 was predicted, 0.8 should be positive. Shares below the diagonal
+    at its upper end mean overconfidence.
+
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Two classes; pos_label must be given unless they are {0, 1} or {−1, 1}.
-    y_prob : array-like of shape (n,)
-    pos_label : label, default=None
+    y_true : array-like of shape (n_samples,)
+        The true labels, of two classes; `pos_label` must be given unless they are {0, 1} or {−1, 1}.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities of the positive class.
+    pos_label : int, float, bool or str, default=None
+        The label of the positive class; None for 1, where the labels are {0, 1} or {−1, 1}.
     n_bins : int, default=5
+        How many bins; more show finer detail and need more rows.
     strategy : {"uniform", "quantile"}, default="uniform"
-        Bins of equal width, or of equal count.
+        "uniform": bins of equal width. "quantile": bins of equal count, where predictions crowd together.
 
     Returns
     -------
-    prob_true, prob_pred : arrays, one entry a bin that is not empty
+    prob_true : ndarray of shape (n_bins,)
+        The share of positives, bin by bin. Empty bins are left out, so that there may be fewer.
+    prob_pred : ndarray of shape (n_bins,)
+        The mean predicted probability of the same bins.
+
+    See Also
+    --------
+    brier_score_loss : One number for calibration and discrimination.
+    log_loss : The same, where confident mistakes cost more.
+    learnt.calibration.CalibratedClassifierCV : Mends probabilities.
+    learnt.plots.calibration : A picture of it.
+
+    References
+    ----------
+    .. [1] A. Niculescu-Mizil and R. Caruana, "Predicting good probabilities with supervised learning", ICML, 2005.
 
     Examples
     --------
-    >>> calibration_curve([0, 0, 0, 0, 1, 1, 1, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.65, 0.7, 0.8, 0.9, 1.0], n_bins=3)
+    >>> from learnt.metrics import calibration_curve
+    >>> y_true, y_prob = [0, 0, 0, 0, 1, 1, 1, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.65, 0.7, 0.8, 0.9, 1.0]
+    >>> prob_true, prob_pred = calibration_curve(y_true, y_prob, n_bins=3)
+    >>> prob_true, prob_pred.round(3)
     (array([0. , 0.5, 1. ]), array([0.2  , 0.525, 0.85 ]))
     """
     check_lengths(y_true=y_true, y_prob=y_prob)

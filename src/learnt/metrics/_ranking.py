@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from learnt.engine.documentation import documented
 from learnt.engine.kernel import kernel
 from learnt.engine.threads import for_blocks
 from learnt.metrics._inputs import SMALL, check_finite, check_lengths, check_weight, column, ranks, real
@@ -136,31 +137,58 @@ def _binary_counts(y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any
     return ranking_counts(positive, scores, check_weight(sample_weight, n)), n_classes
 
 
+@documented
 def roc_curve(
     y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None, drop_intermediate: bool = True
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """False positive rate FP/N against true positive rate TP/P as the threshold falls.
 
+    Each point is a classifier that calls scores from a threshold on positive: what share of positives it finds, for
+    what share of false alarms. Choose a threshold from it, or compare models by the area under it.
+
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Two classes; pos_label must be given unless they are {0, 1} or {−1, 1}.
-    y_score : array-like of shape (n,)
-        The larger, the more positive: probabilities or decision values.
-    pos_label : label, default=None
-    sample_weight : array-like of shape (n,), default=None
+    y_true : array-like of shape (n_samples,)
+        The true labels, of two classes; `pos_label` must be given unless they are {0, 1} or {−1, 1}.
+    y_score : array-like of shape (n_samples,)
+        The larger, the more positive: probabilities of the positive class, or decision values.
+    pos_label : int, float, bool or str, default=None
+        The label of the positive class; None for 1, where the labels are {0, 1} or {−1, 1}.
     drop_intermediate : bool, default=True
-        Leave out points on a straight line between their neighbours.
+        Leave out points on a straight line between their neighbours: the curve is the same, and shorter.
 
     Returns
     -------
-    fpr, tpr, thresholds : arrays
-        The first threshold is infinity: nothing is predicted positive.
+    fpr : ndarray of shape (n_thresholds,)
+        False positive rates, rising from 0 to 1.
+    tpr : ndarray of shape (n_thresholds,)
+        True positive rates (recall), rising from 0 to 1.
+    thresholds : ndarray of shape (n_thresholds,)
+        Falling; scores from here on are called positive. The first is infinity: nothing is predicted positive.
+
+    See Also
+    --------
+    roc_auc_score : The area under it.
+    precision_recall_curve : Shows more where positives are rare.
+    det_curve : Both kinds of errors against each other.
+    learnt.plots.roc : A picture of it.
+
+    Notes
+    -----
+    O(n log n) time. A rate is NaN, with a warning, where its class is absent.
+
+    References
+    ----------
+    .. [1] T. Fawcett, "An introduction to ROC analysis", Pattern Recognition Letters, 2006.
 
     Examples
     --------
-    >>> roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    (array([0. , 0. , 0.5, 0.5, 1. ]), array([0. , 0.5, 0.5, 1. , 1. ]), array([ inf, 0.8 , 0.4 , 0.35, 0.1 ]))
+    >>> from learnt.metrics import roc_curve
+    >>> fpr, tpr, thresholds = roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> fpr, tpr
+    (array([0. , 0. , 0.5, 0.5, 1. ]), array([0. , 0.5, 0.5, 1. , 1. ]))
+    >>> thresholds
+    array([ inf, 0.8 , 0.4 , 0.35, 0.1 ])
     """
     (fps, tps, thresholds), _ = _binary_counts(y_true, y_score, pos_label, sample_weight)
     if drop_intermediate and fps.size > 2:
@@ -190,15 +218,55 @@ def _segment_ends(tps: np.ndarray) -> np.ndarray:
     return np.concatenate(([0], np.flatnonzero(change[:-1] | change[1:]) + 1, [tps.size - 1]))
 
 
+@documented
 def precision_recall_curve(
     y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None, drop_intermediate: bool = False
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Precision TP/(TP+FP) and recall TP/P at every threshold, rising; the last point is (1, 0) by convention.
 
-    Parameters as in `roc_curve`; returns precision, recall and thresholds (one fewer).
+    Each point is a classifier that calls scores from a threshold on positive: what share of its alarms is right, and
+    what share of positives it finds. The curve to look at where positives are rare.
 
-    >>> precision_recall_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])[0]
-    array([0.5       , 0.66666667, 0.5       , 1.        , 1.        ])
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        The true labels, of two classes; `pos_label` must be given unless they are {0, 1} or {−1, 1}.
+    y_score : array-like of shape (n_samples,)
+        The larger, the more positive: probabilities of the positive class, or decision values.
+    pos_label : int, float, bool or str, default=None
+        The label of the positive class; None for 1, where the labels are {0, 1} or {−1, 1}.
+    drop_intermediate : bool, default=False
+        Leave out thresholds at which the number of true positives changes neither before nor after: a shorter curve for
+        drawing.
+
+    Returns
+    -------
+    precision : ndarray of shape (n_thresholds + 1,)
+        Precision at each threshold, and 1.
+    recall : ndarray of shape (n_thresholds + 1,)
+        Recall at each threshold, falling, and 0.
+    thresholds : ndarray of shape (n_thresholds,)
+        Rising; scores from here on are called positive.
+
+    See Also
+    --------
+    average_precision_score : The area under it.
+    roc_curve : Does not depend on how common positives are.
+    metric_at_thresholds : Any other score at every threshold, such as F₁.
+    learnt.plots.precision_recall : A picture of it.
+
+    Notes
+    -----
+    O(n log n) time. Recall is 1 everywhere, with a warning, where no row is positive.
+
+    Examples
+    --------
+    >>> from learnt.metrics import precision_recall_curve
+    >>> precision, recall, thresholds = precision_recall_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> precision.round(2), recall
+    (array([0.5 , 0.67, 0.5 , 1.  , 1.  ]), array([1. , 1. , 0.5, 0.5, 0. ]))
+    >>> thresholds
+    array([0.1 , 0.35, 0.4 , 0.8 ])
     """
     precision, recall, thresholds = _precision_recall(
         _binary_counts(y_true, y_score, pos_label, sample_weight)[0], drop_intermediate
@@ -224,15 +292,53 @@ def _precision_recall(
     return precision, tps / tps[-1], thresholds
 
 
+@documented
 def det_curve(
     y_true: Any, y_score: Any, pos_label: Any = None, sample_weight: Any = None, drop_intermediate: bool = False
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Detection error trade-off: false positive rate against false negative rate as the threshold rises.
 
-    Parameters as in `roc_curve`; returns fpr, fnr and thresholds.
+    Both axes are errors, so that the curve nearer to the origin is better. On axes of normal quantiles, as speech and
+    biometrics draw it, good detectors are told apart that look the same as ROC curves.
 
-    >>> det_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])[0]
-    array([0.5, 0.5, 0. ])
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        The true labels, of two classes; `pos_label` must be given unless they are {0, 1} or {−1, 1}.
+    y_score : array-like of shape (n_samples,)
+        The larger, the more positive: probabilities of the positive class, or decision values.
+    pos_label : int, float, bool or str, default=None
+        The label of the positive class; None for 1, where the labels are {0, 1} or {−1, 1}.
+    drop_intermediate : bool, default=False
+        Leave out thresholds at which the number of true positives changes neither before nor after: a shorter curve for
+        drawing.
+
+    Returns
+    -------
+    fpr : ndarray of shape (n_thresholds,)
+        False positive rates (false alarms), falling.
+    fnr : ndarray of shape (n_thresholds,)
+        False negative rates (misses), rising.
+    thresholds : ndarray of shape (n_thresholds,)
+        Rising; scores from here on are called positive.
+
+    See Also
+    --------
+    roc_curve : Hits against false alarms.
+    precision_recall_curve : Precision against recall.
+    confusion_matrix_at_thresholds : The counts behind it.
+
+    References
+    ----------
+    .. [1] A. Martin, G. Doddington, T. Kamm, M. Ordowski and M. Przybocki, "The DET curve in assessment of detection
+       task performance", Eurospeech, 1997.
+
+    Examples
+    --------
+    >>> from learnt.metrics import det_curve
+    >>> fpr, fnr, thresholds = det_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> fpr, fnr, thresholds
+    (array([0.5, 0.5, 0. ]), array([0. , 0.5, 0.5]), array([0.35, 0.4 , 0.8 ]))
     """
     (fps, tps, thresholds), n_classes = _binary_counts(y_true, y_score, pos_label, sample_weight)
     if n_classes != 2:
@@ -250,22 +356,45 @@ def det_curve(
     return fps[inside][::-1] / fps[-1], fnr, thresholds[inside][::-1]
 
 
+@documented
 def confusion_matrix_at_thresholds(
     y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Counts of the confusion matrix where scores from each threshold on are called positive.
 
-    Parameters as in `roc_curve`.
+    From these any rate of two classes can be had at every threshold, without a pass over the rows for each.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        The true labels, of two classes; `pos_label` must be given unless they are {0, 1} or {−1, 1}.
+    y_score : array-like of shape (n_samples,)
+        The larger, the more positive: probabilities of the positive class, or decision values.
+    pos_label : int, float, bool or str, default=None
+        The label of the positive class; None for 1, where the labels are {0, 1} or {−1, 1}.
 
     Returns
     -------
-    tns, fps, fns, tps : arrays
-        Weight of the true negatives, false positives, false negatives and true positives.
-    thresholds : array
+    tns : ndarray of shape (n_thresholds,)
+        Weight (number, without weights) of the true negatives.
+    fps : ndarray of shape (n_thresholds,)
+        Weight of the false positives.
+    fns : ndarray of shape (n_thresholds,)
+        Weight of the false negatives.
+    tps : ndarray of shape (n_thresholds,)
+        Weight of the true positives.
+    thresholds : ndarray of shape (n_thresholds,)
         The distinct scores, falling.
+
+    See Also
+    --------
+    confusion_matrix : For predicted labels, of any number of classes.
+    metric_at_thresholds : A metric of your own at every threshold.
+    roc_curve : The two rates at every threshold.
 
     Examples
     --------
+    >>> from learnt.metrics import confusion_matrix_at_thresholds
     >>> tns, fps, fns, tps, thresholds = confusion_matrix_at_thresholds([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     >>> fps, fns
     (array([0., 1., 1., 2.]), array([1., 1., 0., 0.]))
@@ -274,31 +403,48 @@ def confusion_matrix_at_thresholds(
     return fps[-1] - fps, fps, tps[-1] - tps, tps, thresholds
 
 
+@documented
 def metric_at_thresholds(
     y_true: Any, y_score: Any, metric_func: Any, *, sample_weight: Any = None, metric_params: dict | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """A metric of 0 and 1 predicted by whether a score reaches a threshold, at every threshold.
 
+    To choose the threshold of a classifier by the metric that counts, such as F₁ or a cost: on rows that are neither
+    for training nor for the final test.
+
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-    y_score : array-like of shape (n,)
-        The larger, the more positive.
+    y_true : array-like of shape (n_samples,)
+        The true labels; 0 and 1, where `metric_func` compares them with what is predicted.
+    y_score : array-like of shape (n_samples,)
+        The larger, the more positive: probabilities of the positive class, or decision values.
     metric_func : callable
-        Gives a number, or several, of `metric_func(y_true, y_pred, **metric_params)`.
-    sample_weight : array-like of shape (n,), default=None
+        Called as `metric_func(y_true, y_pred, **metric_params)`; gives a number, or several.
+    sample_weight : array-like of shape (n_samples,), default=None
         Handed on to `metric_func`; rows of weight 0 are left out.
     metric_params : dict, default=None
+        More keyword arguments of `metric_func`.
 
     Returns
     -------
-    values : array of shape (n_thresholds, ...)
-    thresholds : array
+    values : ndarray of shape (n_thresholds, ...)
+        What `metric_func` gives at each threshold.
+    thresholds : ndarray of shape (n_thresholds,)
         The distinct scores, falling.
+
+    See Also
+    --------
+    confusion_matrix_at_thresholds : The four counts at every threshold, in one pass.
+    precision_recall_curve : Precision and recall at every threshold.
+    cost_threshold : The threshold that follows from costs, for calibrated probabilities.
+
+    Notes
+    -----
+    The metric is computed once a distinct score: n calls for n of them.
 
     Examples
     --------
-    >>> from learnt.metrics import accuracy_score
+    >>> from learnt.metrics import accuracy_score, metric_at_thresholds
     >>> metric_at_thresholds([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], accuracy_score)
     (array([0.75, 0.5 , 0.75, 0.5 ]), array([0.8 , 0.4 , 0.35, 0.1 ]))
     """
@@ -317,9 +463,38 @@ def metric_at_thresholds(
     return np.asarray(values), thresholds
 
 
+@documented
 def auc(x: Any, y: Any) -> float:
     """The area under the points (x, y) by the trapezoidal rule; x must rise or fall.
 
+    For any curve given by its points. For scores and labels, `roc_auc_score` is exact and needs no curve.
+
+    Parameters
+    ----------
+    x : array-like of shape (n_points,)
+        Horizontal coordinates, rising or falling throughout; at least 2.
+    y : array-like of shape (n_points,)
+        Vertical coordinates.
+
+    Returns
+    -------
+    area : float
+        The area between the curve and the horizontal axis.
+
+    Raises
+    ------
+    ValueError
+        Where there are fewer than 2 points, or x turns.
+
+    See Also
+    --------
+    roc_auc_score : The area under the ROC curve of scores.
+    average_precision_score : The area under the precision–recall curve, in steps.
+    roc_curve : Points of the ROC curve.
+
+    Examples
+    --------
+    >>> from learnt.metrics import auc
     >>> auc([0, 0.5, 1], [0, 1, 1])
     0.75
     """

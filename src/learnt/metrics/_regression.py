@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from learnt.engine.arrays import like
+from learnt.engine.documentation import documented
 from learnt.engine.threads import single_blas
 from learnt.metrics._inputs import CACHED, SMALL, check_finite, check_lengths, check_weight, follow, real
 from learnt.metrics._sort import FallingScores
@@ -168,22 +169,46 @@ def _combine(pairs: Pairs, errors: Any, multioutput: Any, spread: Any = None) ->
     return float(xp.sum(errors * weights) / xp.sum(weights))
 
 
+@documented
 def mean_squared_error(
     y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
 ) -> Any:
     """Mean squared error Σ w (y − ŷ)² / Σ w.
 
+    What least squares minimises. It is least, in expectation, for the mean of y, and large errors (outliers) weigh
+    heavily.
+
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,) or (n, n_outputs)
-    sample_weight : array-like of shape (n,), default=None
-    multioutput : {"raw_values", "uniform_average"} or array-like of shape (n_outputs,), default="uniform_average"
-        One number an output, their mean, or their mean with these weights.
+    y_true : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The true values; a column for each of several outputs.
+    y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The predicted values, in the same form.
+
+    Returns
+    -------
+    error : float or ndarray of shape (n_outputs,)
+        0 at best; an array where `multioutput="raw_values"`. In squared units of y.
+
+    See Also
+    --------
+    root_mean_squared_error : Its root, in the units of y.
+    mean_absolute_error : Less sensitive to outliers.
+    r2_score : The error as a share of the variance of y.
+    learnt.diagnosis.bias_variance : What the error is made of.
+
+    Notes
+    -----
+    O(n) time. PyTorch tensors and other Array API arrays are computed with on their device. Results do not depend on
+    the number of threads.
 
     Examples
     --------
+    >>> from learnt.metrics import mean_squared_error
     >>> mean_squared_error([3, -0.5, 2, 7], [2.5, 0.0, 2, 8])
     0.375
+    >>> mean_squared_error([[1, 2], [3, 4]], [[1, 3], [3, 2]], multioutput="raw_values")
+    array([0. , 2.5])
     """
     pairs = check_pairs(y_true, y_pred, sample_weight)
     return _combine(pairs, _squared(pairs), multioutput)
@@ -193,23 +218,84 @@ def _squared(pairs: Pairs) -> Any:
     return pairs.squares(lambda true, pred: true - pred) / pairs.mass
 
 
+@documented
 def root_mean_squared_error(
     y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
 ) -> Any:
-    """The square root of the mean squared error, output by output before averaging; see `mean_squared_error`.
+    """The square root of the mean squared error, RMSE = √(Σ w (y − ŷ)² / Σ w), output by output before averaging.
 
-    >>> root_mean_squared_error([3, -0.5, 2, 7], [2.5, 0.0, 2, 8])
-    0.612372
+    A typical size of the errors in the units of y, where large errors (outliers) weigh heavily.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The true values; a column for each of several outputs.
+    y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The predicted values, in the same form.
+
+    Returns
+    -------
+    error : float or ndarray of shape (n_outputs,)
+        0 at best; an array where `multioutput="raw_values"`.
+
+    See Also
+    --------
+    mean_squared_error : The same without the root.
+    mean_absolute_error : The mean size of the errors, less sensitive to outliers.
+    root_mean_squared_log_error : Of relative errors.
+    r2_score : The error as a share of the variance of y.
+
+    Notes
+    -----
+    O(n) time. PyTorch tensors and other Array API arrays are computed with on their device. Results do not depend on
+    the number of threads.
+
+    Examples
+    --------
+    >>> from learnt.metrics import root_mean_squared_error
+    >>> round(root_mean_squared_error([3, -0.5, 2, 7], [2.5, 0.0, 2, 8]), 3)
+    0.612
     """
     pairs = check_pairs(y_true, y_pred, sample_weight)
     return _combine(pairs, pairs.xp.sqrt(_squared(pairs)), multioutput)
 
 
+@documented
 def mean_absolute_error(
     y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
 ) -> Any:
-    """Mean absolute error Σ w |y − ŷ| / Σ w; parameters as in `mean_squared_error`.
+    """Mean absolute error Σ w |y − ŷ| / Σ w.
 
+    MAE is the mean size of the errors in the units of y. It is least, in expectation, for the median of y, and less
+    sensitive to outliers than the squared error.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The true values; a column for each of several outputs.
+    y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The predicted values, in the same form.
+
+    Returns
+    -------
+    error : float or ndarray of shape (n_outputs,)
+        0 at best; an array where `multioutput="raw_values"`.
+
+    See Also
+    --------
+    median_absolute_error : Hardly sensitive to outliers at all.
+    root_mean_squared_error : Large errors weigh more.
+    mean_absolute_percentage_error : Errors as shares of y.
+    mean_pinball_loss : For predicted quantiles; half the absolute error for the median.
+
+    Notes
+    -----
+    O(n) time. PyTorch tensors and other Array API arrays are computed with on their device. Results do not depend on
+    the number of threads.
+
+    Examples
+    --------
+    >>> from learnt.metrics import mean_absolute_error
     >>> mean_absolute_error([3, -0.5, 2, 7], [2.5, 0.0, 2, 8])
     0.5
     """
@@ -217,11 +303,39 @@ def mean_absolute_error(
     return _combine(pairs, pairs.mean(lambda true, pred: pairs.xp.abs(true - pred)), multioutput)
 
 
+@documented
 def mean_absolute_percentage_error(
     y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
 ) -> Any:
-    """Mean of |y − ŷ| / max(|y|, ε), as a share and not in percent; parameters as in `mean_squared_error`.
+    """Mean of |y − ŷ| / max(|y|, ε), as a share and not in percent.
 
+    MAPE compares errors of targets of different sizes. It needs targets well away from 0: there the share is enormous.
+    And it favours predictions that are too low.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The true values; a column for each of several outputs.
+    y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The predicted values, in the same form.
+
+    Returns
+    -------
+    error : float or ndarray of shape (n_outputs,)
+        0 at best; an array where `multioutput="raw_values"`. 0.25 means 25 %.
+
+    See Also
+    --------
+    mean_absolute_error : Errors in the units of y.
+    root_mean_squared_log_error : Relative errors that treat too high and too low alike.
+
+    Notes
+    -----
+    ε is the rounding of float64, 2⁻⁵²: it only keeps the division from failing. O(n) time, on the device of the arrays.
+
+    Examples
+    --------
+    >>> from learnt.metrics import mean_absolute_percentage_error
     >>> mean_absolute_percentage_error([1, 2, 4], [1, 1, 5])
     0.25
     """
@@ -235,6 +349,7 @@ def mean_absolute_percentage_error(
     return _combine(pairs, pairs.mean(share), multioutput)
 
 
+@documented
 def mean_pinball_loss(
     y_true: Any,
     y_pred: Any,
@@ -245,10 +360,39 @@ def mean_pinball_loss(
 ) -> Any:
     """Pinball loss of a predicted α-quantile: the mean of max(α (y − ŷ), (α − 1)(y − ŷ)).
 
-    Parameters as in `mean_squared_error`, and alpha : float in [0, 1], default=0.5.
+    It is least, in expectation, for the α-quantile of y: predictions that are too low cost α, those that are too high
+    1 − α. The score of quantile regression and of the ends of prediction intervals.
 
-    >>> mean_pinball_loss([1, 2, 3], [1, 2, 4], alpha=0.9)
-    0.03333333333333333
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The true values; a column for each of several outputs.
+    y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The predicted values, in the same form.
+    alpha : float in [0, 1], default=0.5
+        Which quantile is predicted: 0.9 for the value that nine of ten targets stay below; 0.5 for the median.
+
+    Returns
+    -------
+    loss : float or ndarray of shape (n_outputs,)
+        0 at best; an array where `multioutput="raw_values"`.
+
+    See Also
+    --------
+    mean_absolute_error : Twice this loss for the median.
+    learnt.linear_model.QuantileRegressor : Minimises it.
+
+    References
+    ----------
+    .. [1] R. Koenker and G. Bassett, "Regression quantiles", Econometrica, 1978.
+
+    Examples
+    --------
+    >>> from learnt.metrics import mean_pinball_loss
+    >>> y = [1, 2, 3]
+    >>> too_high, too_low = mean_pinball_loss(y, [2, 3, 4], alpha=0.9), mean_pinball_loss(y, [0, 1, 2], alpha=0.9)
+    >>> round(too_high, 2), round(too_low, 2)
+    (0.1, 0.9)
     """
     if not 0 <= alpha <= 1:
         raise ValueError(f"alpha must be between 0 and 1; got {alpha!r}.")
@@ -269,39 +413,125 @@ def _log_pairs(y_true: Any, y_pred: Any, sample_weight: Any, name: str) -> Pairs
     return pairs._replace(true=xp.log1p(pairs.true), pred=xp.log1p(pairs.pred))
 
 
+@documented
 def mean_squared_log_error(
     y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
 ) -> Any:
-    """Mean squared error of log(1 + y); parameters as in `mean_squared_error`.
+    """Mean squared error of log(1 + y): Σ w (log(1 + y) − log(1 + ŷ))² / Σ w.
 
-    >>> mean_squared_log_error([3, 5, 2.5, 7], [2.5, 5, 4, 8])
-    0.03973012298459379
+    For counts and amounts that grow in proportion: being off by a factor costs the same for small and large targets.
+    Values must be greater than −1.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The true values; a column for each of several outputs.
+    y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The predicted values, in the same form.
+
+    Returns
+    -------
+    error : float or ndarray of shape (n_outputs,)
+        0 at best; an array where `multioutput="raw_values"`.
+
+    See Also
+    --------
+    root_mean_squared_log_error : Its root.
+    mean_squared_error : Of the targets themselves.
+    learnt.compose.TransformedTargetRegressor : Fits a model to the logarithm of its target.
+
+    Notes
+    -----
+    O(n) time. PyTorch tensors and other Array API arrays are computed with on their device. Results do not depend on
+    the number of threads.
+
+    Examples
+    --------
+    >>> from learnt.metrics import mean_squared_log_error
+    >>> round(mean_squared_log_error([3, 5, 2.5, 7], [2.5, 5, 4, 8]), 3)
+    0.04
     """
     pairs = _log_pairs(y_true, y_pred, sample_weight, "Mean Squared Logarithmic Error")
     return _combine(pairs, _squared(pairs), multioutput)
 
 
+@documented
 def root_mean_squared_log_error(
     y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
 ) -> Any:
-    """The square root of `mean_squared_log_error`, output by output.
+    """The square root of the mean squared error of log(1 + y), output by output before averaging.
 
-    >>> root_mean_squared_log_error([3, 5, 2.5, 7], [2.5, 5, 4, 8])
-    0.19932416558108
+    RMSLE is, for small errors of large targets, about the relative error: 0.1 is about 10 %. Values must be greater
+    than −1.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The true values; a column for each of several outputs.
+    y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The predicted values, in the same form.
+
+    Returns
+    -------
+    error : float or ndarray of shape (n_outputs,)
+        0 at best; an array where `multioutput="raw_values"`.
+
+    See Also
+    --------
+    mean_squared_log_error : The same without the root.
+    root_mean_squared_error : Of the targets themselves.
+    mean_absolute_percentage_error : Errors as shares of y.
+
+    Notes
+    -----
+    O(n) time. PyTorch tensors and other Array API arrays are computed with on their device. Results do not depend on
+    the number of threads.
+
+    Examples
+    --------
+    >>> from learnt.metrics import root_mean_squared_log_error
+    >>> round(root_mean_squared_log_error([3, 5, 2.5, 7], [2.5, 5, 4, 8]), 3)
+    0.199
     """
     pairs = _log_pairs(y_true, y_pred, sample_weight, "Root Mean Squared Logarithmic Error")
     return _combine(pairs, pairs.xp.sqrt(_squared(pairs)), multioutput)
 
 
+@documented
 def median_absolute_error(
     y_true: Any, y_pred: Any, *, multioutput: Any = "uniform_average", sample_weight: Any = None
 ) -> Any:
     """The median of |y − ŷ|, robust to outliers; with weights, the point where half the weight lies on either side.
 
-    Parameters as in `mean_squared_error`.
+    Half of the errors are smaller than this. Up to half of the rows may be outliers without changing it much.
 
-    >>> median_absolute_error([3, -0.5, 2, 7], [2.5, 0.0, 2, 8])
-    0.5
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The true values; a column for each of several outputs.
+    y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The predicted values, in the same form.
+
+    Returns
+    -------
+    error : float or ndarray of shape (n_outputs,)
+        0 at best; an array where `multioutput="raw_values"`.
+
+    See Also
+    --------
+    mean_absolute_error : The mean of the same errors.
+    max_error : The largest of them.
+
+    Notes
+    -----
+    O(n) time without weights, O(n log n) with weights. Rows of weight 0 do not count.
+
+    Examples
+    --------
+    >>> from learnt.metrics import mean_absolute_error, median_absolute_error
+    >>> y_true, y_pred = [3, -0.5, 2, 700], [2.5, 0.0, 2, 8]
+    >>> median_absolute_error(y_true, y_pred), mean_absolute_error(y_true, y_pred)
+    (0.5, 173.25)
     """
     pairs = check_pairs(y_true, y_pred, sample_weight)
     xp = pairs.xp
@@ -335,9 +565,32 @@ def _medians(xp: Any, errors: Any, weight: Any) -> Any:
     return (errors[order[first]] + errors[order[second]]) / 2
 
 
+@documented
 def max_error(y_true: Any, y_pred: Any) -> float:
     """The largest |y − ŷ|.
 
+    The worst case on these rows: a single row decides, so that it grows with their number and with outliers.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        The true values.
+    y_pred : array-like of shape (n_samples,)
+        The predicted values.
+
+    Returns
+    -------
+    error : float
+        0 at best, in the units of y.
+
+    See Also
+    --------
+    mean_absolute_error : The mean size of the errors.
+    median_absolute_error : The size that half of them stay below.
+
+    Examples
+    --------
+    >>> from learnt.metrics import max_error
     >>> max_error([3, 2, 7, 1], [4, 2, 7, 1])
     1.0
     """
@@ -362,6 +615,7 @@ def _explained(pairs: Pairs, residual: Any, spread: Any, multioutput: Any, force
     return _combine(pairs, scores, multioutput, spread)
 
 
+@documented
 def r2_score(
     y_true: Any,
     y_pred: Any,
@@ -372,18 +626,49 @@ def r2_score(
 ) -> Any:
     """The share of variance explained, R² = 1 − Σ w (y − ŷ)² / Σ w (y − ȳ)².
 
+    The coefficient of determination: what `score` of every regressor returns. It has no units, so that it can be
+    compared between targets of the same table, but not between tables whose y varies by different amounts.
+
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,) or (n, n_outputs)
-    sample_weight : array-like of shape (n,), default=None
+    y_true : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The true values; a column for each of several outputs.
+    y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The predicted values, in the same form.
     multioutput : {"raw_values", "uniform_average", "variance_weighted"} or array-like, default="uniform_average"
+        What several outputs become: a score for each, their mean, their mean by the variance of each output, or their
+        mean with these weights.
     force_finite : bool, default=True
         For a constant y_true: 1 for a perfect prediction and 0 for any other, instead of NaN and −infinity.
 
+    Returns
+    -------
+    r2 : float or ndarray of shape (n_outputs,)
+        1 at best, 0 for a constant that predicts the mean of y_true, negative for worse than that.
+
+    See Also
+    --------
+    explained_variance_score : Forgives a constant offset.
+    mean_squared_error : The error in squared units of y.
+    root_mean_squared_error : The error in the units of y.
+    d2_brier_score : The same for probabilities of classes.
+
+    Notes
+    -----
+    Not the square of a correlation, unless the predictions are those of least squares on the same rows. It is NaN, with
+    a warning, for fewer than two rows. O(n) time, on the device of the arrays.
+
+    References
+    ----------
+    .. [1] S. Wright, "Correlation and causation", Journal of Agricultural Research, 1921.
+
     Examples
     --------
-    >>> r2_score([3, -0.5, 2, 7], [2.5, 0.0, 2, 8])
-    0.9486081370449679
+    >>> from learnt.metrics import r2_score
+    >>> round(r2_score([3, -0.5, 2, 7], [2.5, 0.0, 2, 8]), 3)
+    0.949
+    >>> r2_score([1, 2, 3], [2, 2, 2]), r2_score([1, 2, 3], [3, 2, 1])
+    (0.0, -3.0)
     """
     pairs = check_pairs(y_true, y_pred, sample_weight)
     if pairs.n < 2:
@@ -396,6 +681,7 @@ def r2_score(
     return _explained(pairs, residual, spread, multioutput, force_finite)
 
 
+@documented
 def explained_variance_score(
     y_true: Any,
     y_pred: Any,
@@ -404,10 +690,44 @@ def explained_variance_score(
     multioutput: Any = "uniform_average",
     force_finite: bool = True,
 ) -> Any:
-    """1 − Var(y − ŷ) / Var(y): like R², but a constant offset is forgiven; parameters as in `r2_score`.
+    """1 − Var(y − ŷ) / Var(y): like R², but a constant offset is forgiven.
 
-    >>> explained_variance_score([3, -0.5, 2, 7], [2.5, 0.0, 2, 8])
-    0.9571734475374732
+    Where it is higher than R², the predictions are too high or too low by the same amount throughout: a bias that
+    adding a constant would mend.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The true values; a column for each of several outputs.
+    y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The predicted values, in the same form.
+    multioutput : {"raw_values", "uniform_average", "variance_weighted"} or array-like, default="uniform_average"
+        What several outputs become: a score for each, their mean, their mean by the variance of each output, or their
+        mean with these weights.
+    force_finite : bool, default=True
+        For a constant y_true: 1 for errors that are constant too and 0 for any other, instead of NaN and −infinity.
+
+    Returns
+    -------
+    score : float or ndarray of shape (n_outputs,)
+        1 at best, never more than that, and at least R².
+
+    See Also
+    --------
+    r2_score : Counts a constant offset as an error; as a rule the one to report.
+    mean_squared_error : The error in squared units of y.
+
+    Notes
+    -----
+    Both variances are computed about their means in one pass without cancellation. O(n) time, on the device of the
+    arrays.
+
+    Examples
+    --------
+    >>> from learnt.metrics import explained_variance_score, r2_score
+    >>> y_true, y_pred = [1, 2, 3, 4], [2, 3, 4, 5]  # 1 too high throughout
+    >>> explained_variance_score(y_true, y_pred), round(r2_score(y_true, y_pred), 2)
+    (1.0, 0.2)
     """
     pairs = check_pairs(y_true, y_pred, sample_weight)
     residual = pairs.spread(lambda true, pred: true - pred)

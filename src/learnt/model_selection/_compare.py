@@ -14,7 +14,31 @@ from scipy.special import stdtr, stdtrit  # Student's t without the seconds that
 
 
 class ScoreInterval(NamedTuple):
-    """A mean of scores with its corrected interval."""
+    """A mean of scores with its corrected interval: what `corrected_interval` returns, a named tuple.
+
+    Parameters
+    ----------
+    mean : float
+        The mean of the scores.
+    low : float
+        The lower end of the interval.
+    high : float
+        The upper end of the interval.
+    std_error : float
+        The corrected standard error of the mean.
+
+    See Also
+    --------
+    corrected_interval : Computes it.
+    Comparison : The same for the difference of two models.
+
+    Examples
+    --------
+    >>> from learnt.model_selection import corrected_interval
+    >>> mean, low, high, std_error = corrected_interval([0.80, 0.82, 0.78, 0.81, 0.79], n_train=800, n_test=200)
+    >>> round(std_error, 4)  # the plain one, without the correction, is 0.0071
+    0.0106
+    """
 
     mean: float
     low: float
@@ -23,7 +47,33 @@ class ScoreInterval(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """The mean difference of two models' scores; `tied` where the interval holds 0."""
+    """The mean difference of two models' scores with its interval: what `compare_scores` returns, a named tuple.
+
+    Parameters
+    ----------
+    difference : float
+        The mean over folds of the first model's score less the second's.
+    low : float
+        The lower end of its interval.
+    high : float
+        The upper end of its interval.
+    p_value : float
+        How likely a difference at least as large is between models that are equally good; two-sided.
+    tied : bool
+        Whether the interval holds 0, so that the models cannot be told apart.
+
+    See Also
+    --------
+    compare_scores : Computes it.
+    tied_with_best : The same for more than two models.
+
+    Examples
+    --------
+    >>> from learnt.model_selection import compare_scores
+    >>> found = compare_scores([0.80, 0.82, 0.78], [0.70, 0.73, 0.69], n_train=800, n_test=200)
+    >>> round(found.difference, 3), found.tied
+    (0.093, False)
+    """
 
     difference: float
     low: float
@@ -52,21 +102,39 @@ def _std_error(values: np.ndarray, n_train: float, n_test: float) -> float:
 def corrected_interval(scores: Any, n_train: float, n_test: float, *, level: float = 0.95) -> ScoreInterval:
     """An interval for the expected score: mean ± t·√((1/J + n_test/n_train)·s²), with J − 1 degrees of freedom.
 
+    Scores of folds are not independent, as their training sets overlap, and the plain s/√J is far too small. Nadeau and
+    Bengio's correction counts the share of rows that differ.
+
     Parameters
     ----------
-    scores : array-like of shape (J,)
-        One score a fold or repetition.
-    n_train, n_test : int
-        Rows trained and tested on in one of them.
-    level : float in (0, 1), default=0.95
+    scores : array-like of shape (n_scores,)
+        One score a fold or repetition, at least 2, such as `cross_val_score` gives.
+    n_train : int
+        Rows trained on in one of them.
+    n_test : int
+        Rows tested on in one of them.
+    level : float, default=0.95
+        Confidence of the interval, between 0 and 1.
+
+    Returns
+    -------
+    interval : ScoreInterval
+        With `mean`, `low`, `high` and `std_error`.
+
+    See Also
+    --------
+    compare_scores : Whether two models differ.
+    cross_val_score : Scores fold by fold.
+    learnt.diagnosis.bootstrap_interval : For the rows of one test set.
 
     References
     ----------
-    C. Nadeau and Y. Bengio, Inference for the generalization error, Machine Learning 52 (2003),
-    https://doi.org/10.1023/A:1024068626366
+    .. [1] C. Nadeau and Y. Bengio, "Inference for the generalization error", Machine Learning, 2003,
+       https://doi.org/10.1023/A:1024068626366
 
     Examples
     --------
+    >>> from learnt.model_selection import corrected_interval
     >>> interval = corrected_interval([0.80, 0.82, 0.78, 0.81, 0.79], n_train=800, n_test=200)
     >>> round(interval.low, 3), round(interval.mean, 3), round(interval.high, 3)
     (0.771, 0.8, 0.829)
@@ -80,17 +148,44 @@ def corrected_interval(scores: Any, n_train: float, n_test: float, *, level: flo
 def compare_scores(first: Any, second: Any, n_train: float, n_test: float, *, level: float = 0.95) -> Comparison:
     """Whether two models differ: the corrected resampled t-test on their scores fold by fold.
 
+    Both models have to be scored on the same folds: differences within a fold vary less than scores do between folds.
+
     Parameters
     ----------
-    first, second : array-like of shape (J,)
-        Scores of both models on the same folds.
-    n_train, n_test : int
-        Rows trained and tested on in one fold.
-    level : float in (0, 1), default=0.95
-        Of the interval of the difference; models are tied where it holds 0.
+    first : array-like of shape (n_scores,)
+        Scores of one model, fold by fold.
+    second : array-like of shape (n_scores,)
+        Scores of the other model on the same folds.
+    n_train : int
+        Rows trained on in one fold.
+    n_test : int
+        Rows tested on in one fold.
+    level : float, default=0.95
+        Confidence of the interval of the difference, between 0 and 1; models are tied where it holds 0.
+
+    Returns
+    -------
+    found : Comparison
+        With `difference`, `low`, `high`, `p_value` and `tied`.
+
+    See Also
+    --------
+    corrected_interval : The interval of one model's score.
+    tied_with_best : More than two models.
+    cross_val_score : Scores fold by fold.
+
+    Notes
+    -----
+    A tie is no proof that the models are equally good: few folds of few rows tell little.
+
+    References
+    ----------
+    .. [1] C. Nadeau and Y. Bengio, "Inference for the generalization error", Machine Learning, 2003,
+       https://doi.org/10.1023/A:1024068626366
 
     Examples
     --------
+    >>> from learnt.model_selection import compare_scores
     >>> compare_scores([0.80, 0.82, 0.78], [0.79, 0.83, 0.78], n_train=800, n_test=200).tied
     True
     """
@@ -108,14 +203,36 @@ def compare_scores(first: Any, second: Any, n_train: float, n_test: float, *, le
 def tied_with_best(scores: Mapping[str, Any], n_train: float, n_test: float, *, level: float = 0.95) -> list[str]:
     """The names of the best model and of all that cannot be told from it, best mean first; larger scores are better.
 
+    Among these, take the simplest, the fastest or the one that you can explain: the scores do not decide.
+
     Parameters
     ----------
-    scores : mapping from name to scores on the same folds
-    n_train, n_test, level
-        As in `compare_scores`.
+    scores : dict of str to array-like of shape (n_scores,)
+        The scores of each model, by name, all on the same folds.
+    n_train : int
+        Rows trained on in one fold.
+    n_test : int
+        Rows tested on in one fold.
+    level : float, default=0.95
+        Confidence of each comparison with the best, between 0 and 1; a higher one leaves more ties.
+
+    Returns
+    -------
+    names : list of str
+        The best first, the others by falling mean.
+
+    See Also
+    --------
+    compare_scores : Two models, with the interval of their difference.
+    corrected_interval : The interval of one model's score.
+
+    Notes
+    -----
+    Every model is compared with the best alone, and there is no correction for their number.
 
     Examples
     --------
+    >>> from learnt.model_selection import tied_with_best
     >>> tied_with_best({"a": [0.80, 0.82, 0.78], "b": [0.79, 0.83, 0.78], "c": [0.5, 0.51, 0.5]}, 800, 200)
     ['a', 'b']
     """

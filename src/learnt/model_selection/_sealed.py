@@ -18,7 +18,24 @@ from learnt.model_selection._take import count_rows
 
 
 class TestSetReopenedWarning(UserWarning):
-    """A sealed test set was opened more than once: scores on it are no longer those of unseen data."""
+    """A sealed test set was opened more than once: scores on it are no longer those of unseen data.
+
+    See Also
+    --------
+    SealedTestSet : Gives the warning.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from learnt.model_selection import SealedTestSet, TestSetReopenedWarning
+    >>> box = SealedTestSet([[1.0], [2.0]], [0, 1])
+    >>> X, y = box.open(reason="final score")
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     X, y = box.open(reason="one more look")
+    >>> caught[0].category is TestSetReopenedWarning
+    True
+    """
 
     __test__ = False  # pytest: this is no test
 
@@ -39,10 +56,14 @@ class SealedTestSet:
 
     Parameters
     ----------
-    X, y : the test rows
-    path : path of a ledger file, default=None
-        Openings are appended to it under a fingerprint of the rows, whatever their order, so that another process that
-        seals the same rows knows of them. Several test sets can share a file.
+    X : array-like of shape (n_samples, n_features)
+        The test rows: an array, a data frame or any other table.
+    y : array-like of shape (n_samples,) or None
+        Their targets; None where there are none.
+    path : path-like, default=None
+        A ledger file. Openings are appended to it under a fingerprint of the rows, whatever their order, so that
+        another process that seals the same rows knows of them. Several test sets can share a file. None keeps the log
+        in memory.
 
     Attributes
     ----------
@@ -50,9 +71,21 @@ class SealedTestSet:
         Every opening so far, those in the ledger included.
     opened : int
         How many there are.
+    fingerprint : str
+        A hash of the rows that does not depend on their order.
+
+    See Also
+    --------
+    train_validation_test_split : Rows to train on, to choose by and to seal.
+    learnt.diagnosis.bootstrap_interval : How far the score on the test may be from the truth.
+
+    Notes
+    -----
+    A copy is the same box, with the same log. Where the ledger cannot be written, the rows stay sealed.
 
     Examples
     --------
+    >>> from learnt.model_selection import SealedTestSet
     >>> box = SealedTestSet([[1.0], [2.0]], [0, 1])
     >>> box
     SealedTestSet(2 rows, never opened)
@@ -73,12 +106,26 @@ class SealedTestSet:
         self.__lock = threading.Lock()
 
     def open(self, reason: str) -> tuple[Any, Any]:
-        """Hand out X and y, and write down when and why.
+        """Hand out X and y, and write down when and why; from the second time on with a warning.
 
         Parameters
         ----------
         reason : str
             What the rows are used for; it goes into the log.
+
+        Returns
+        -------
+        X : array-like of shape (n_samples, n_features)
+            The test rows, as they were passed.
+        y : array-like of shape (n_samples,) or None
+            Their targets, as they were passed.
+
+        Raises
+        ------
+        ValueError
+            Without a reason.
+        OSError
+            Where the ledger cannot be written; the rows stay sealed.
         """
         if not isinstance(reason, str) or not reason.strip():
             raise ValueError("A sealed test set is opened for a reason; say which, as in open(reason='final score').")
@@ -107,18 +154,36 @@ class SealedTestSet:
 
     @property
     def log(self) -> tuple[Opening, ...]:
-        """Every opening so far, as (when, reason)."""
+        """Every opening so far, as (when, reason): those of this box and those in the ledger.
+
+        Returns
+        -------
+        openings : tuple of (str, str)
+            Named tuples with `when`, the time in UTC in ISO format, and `reason`.
+        """
         with self.__lock:
             return tuple(self.__known())
 
     @property
     def opened(self) -> int:
-        """How often these rows have been handed out."""
+        """How often these rows have been handed out, by the log.
+
+        Returns
+        -------
+        count : int
+            0 for rows that nobody has seen.
+        """
         return len(self.log)
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the rows that does not depend on their order."""
+        """A hash of the rows that does not depend on their order, nor, for numbers, on the kind of table.
+
+        Returns
+        -------
+        fingerprint : str
+            32 hexadecimal digits; the name of the rows in the ledger.
+        """
         if self.__hash is None:
             self.__hash = _fingerprint(*self.__contents)
         return self.__hash

@@ -23,29 +23,52 @@ def train_test_split(
 ) -> list[Any]:
     """Split arrays into rows to train on and rows to test on: the rows scikit-learn picks for the same seed.
 
+    A score on rows that the model was fitted to says nothing about overfitting: keep some apart before anything is
+    learnt from them, scaling and selection of columns included.
+
     Parameters
     ----------
-    *arrays : tables of equally many rows
-        NumPy arrays, memory maps, pandas, Polars, pyarrow, SciPy matrices, PyTorch tensors, lists; None stays None.
-    test_size, train_size : float in (0, 1), int or None, default=None
-        Shares or numbers of rows; a quarter is for the test by default.
+    *arrays : array-like
+        Tables of equally many rows: NumPy arrays, memory maps, pandas, Polars, pyarrow, SciPy matrices, PyTorch
+        tensors, lists; None stays None.
+    test_size : float, int or None, default=None
+        Share of the rows, between 0 and 1, or number of rows to test on. None for what is left of `train_size`, or a
+        quarter.
+    train_size : float, int or None, default=None
+        Share or number of rows to train on; None for what is left.
     random_state : int, RandomState, Generator or None, default=None
+        Where the shuffle comes from. Pass an integer to get the same rows every time.
     shuffle : bool, default=True
-        False takes the first rows to train on and the next to test on.
-    stratify : array-like of shape (n,), default=None
-        Classes whose shares are to be the same in both parts.
-    time : array-like of shape (n,), or the name of a column, default=None
-        The moment of each row. The latest rows are the test, whatever their place in the table, and every test row is
-        later than every training row: rows of one moment stay together, so the sizes may differ a little from those
-        asked. Both parts come in order of time, and nothing is drawn at random.
+        Whether to draw rows at random. False cuts the table as it stands: the first rows to train on, the next to
+        test on.
+    stratify : array-like of shape (n_samples,), default=None
+        Classes whose shares are to be the same in every part, as a rule y: take it for rare classes. Needs `shuffle`.
+    time : array-like of shape (n_samples,) or str, default=None
+        The moment of each row, or the name of the column that has it. Later parts hold later rows, whatever their place
+        in the table, as a model in use predicts what comes after it was trained. Rows of one moment stay together, so
+        the sizes may differ a little from those asked. All parts come in order of time, and nothing is drawn at random.
 
     Returns
     -------
     parts : list
-        train and test of the first array, train and test of the second, and so on.
+        Train and test of the first array, train and test of the second, and so on; each in the kind of table that it
+        came in, and a copy.
+
+    See Also
+    --------
+    train_validation_test_split : A third part, to choose a model by.
+    cross_val_score : Every row is tested on once.
+    SealedTestSet : Keeps the test for the end.
+    TimeSeriesSplit : Several cuts in time.
+
+    Notes
+    -----
+    Shares are rounded up for the test and down for training.
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from learnt.model_selection import train_test_split
     >>> X, y = np.arange(10).reshape(5, 2), [0, 1, 2, 3, 4]
     >>> X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.33, random_state=42)
     >>> y_train, y_test
@@ -78,23 +101,47 @@ def train_validation_test_split(
 ) -> list[Any]:
     """Split arrays in three: rows to train on, rows to choose a model by, rows to test the choice on once.
 
+    The best validation score of many models flatters the one that has it; the test, which chose nothing, does not.
+
     Parameters
     ----------
-    *arrays : tables of equally many rows
-    validation_size, test_size : float in (0, 1), int or None, default=None
-        Shares of all rows, or numbers of rows; a fifth each by default.
-    train_size : float in (0, 1), int or None, default=None
-        What is left over, by default.
-    random_state, shuffle, stratify, time
-        As in `train_test_split`; in time, training comes before validation and validation before the test.
+    *arrays : array-like
+        Tables of equally many rows: NumPy arrays, memory maps, pandas, Polars, pyarrow, SciPy matrices, PyTorch
+        tensors, lists; None stays None.
+    validation_size : float, int or None, default=None
+        Share of all rows, between 0 and 1, or number of rows to choose by; None for a fifth.
+    test_size : float, int or None, default=None
+        Share of all rows, or number of rows to test on; None for a fifth.
+    train_size : float, int or None, default=None
+        Share of all rows, or number of rows to train on; None for what is left.
+    random_state : int, RandomState, Generator or None, default=None
+        Where the shuffle comes from. Pass an integer to get the same rows every time.
+    shuffle : bool, default=True
+        Whether to draw rows at random. False cuts the table as it stands: the first rows to train on, the next to
+        test on.
+    stratify : array-like of shape (n_samples,), default=None
+        Classes whose shares are to be the same in every part, as a rule y: take it for rare classes. Needs `shuffle`.
+    time : array-like of shape (n_samples,) or str, default=None
+        The moment of each row, or the name of the column that has it. Later parts hold later rows, whatever their place
+        in the table, as a model in use predicts what comes after it was trained. Rows of one moment stay together, so
+        the sizes may differ a little from those asked. All parts come in order of time, and nothing is drawn at random.
 
     Returns
     -------
     parts : list
-        X_train, X_val, X_test, y_train, y_val, y_test, …
+        X_train, X_val, X_test, y_train, y_val, y_test, and so on: three for each array, in the kind of table that it
+        came in.
+
+    See Also
+    --------
+    train_test_split : Two parts.
+    SealedTestSet : Keeps the test for the end.
+    TelescopicSearchCV : Chooses by cross-validation, for which a validation set is not needed.
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from learnt.model_selection import train_validation_test_split
     >>> X_train, X_val, X_test, y_train, y_val, y_test = train_validation_test_split(
     ...     np.arange(20).reshape(10, 2), np.arange(10), random_state=0)
     >>> len(y_train), len(y_val), len(y_test)

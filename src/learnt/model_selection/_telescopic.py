@@ -122,28 +122,84 @@ class TelescopicSearchCV(GridSearchCV):
     Parameters
     ----------
     estimator : estimator
-        A copy is fitted for each candidate and fold.
-    param_grid : dict of str to list, or a list of such dicts
-        The values of each parameter, as for `GridSearchCV`; make it fine. Numbers are taken in rising order and zoomed
-        in on; of other values (names, booleans, None) all are tried at every stage. Of several dicts each is searched.
+        The model, or a pipeline that ends in one. A copy is fitted for each candidate and fold.
+    param_grid : dict of str to list, or list of such dicts
+        The values of each parameter by its name (`step__parameter` in a pipeline); make it fine. Numbers are taken in
+        rising order and zoomed in on; of other values (names, booleans, None) all are tried at every stage. Of several
+        dicts each is searched.
     coarse : int, default=5
-        How many values of each number the first stage tries; at least 2.
-    scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
-        As for `GridSearchCV`.
+        How many values of each number the first stage tries; at least 2. More make it less likely to end on a lower
+        peak, and take more fits.
+    scoring : str, callable, list, dict or None, default=None
+        What to choose by, higher being better: the name of a score, such as "roc_auc" or "neg_log_loss", or a function
+        of (estimator, X, y). None for the estimator's own `score`. Of several (a list or dict), `refit` names the one.
+    n_jobs : int or None, default=None
+        How many fits to run at once, in processes; None for one after another, -1 for all cores. Estimators of `learnt`
+        use all cores for one fit already.
+    refit : bool, str or callable, default=True
+        Whether to fit the best candidate on all rows at the end, so that the search itself predicts. The name of a
+        score where there are several. A function of `cv_results_` that gives the number of the candidate to refit.
+    cv : int, cross-validation splitter, iterable or None, default=None
+        The folds. An integer for that many, stratified for classifiers; None for 5; a splitter such as
+        `TimeSeriesSplit` where rows depend on each other.
+    verbose : int, default=0
+        How much to print: 1 for how many fits there are, 2 or more for each of them.
+    pre_dispatch : int or str, default="2*n_jobs"
+        How many fits to hand out in advance where several run at once; fewer save memory.
+    error_score : "raise" or float, default=np.nan
+        The score of a candidate whose fit fails, with a warning; "raise" stops the search.
+    return_train_score : bool, default=False
+        Whether to keep scores on the training rows too, which show overfitting and take time.
 
     Attributes
     ----------
-    best_params_, best_score_, best_index_, best_estimator_, cv_results_, refit_time_, scorer_, n_splits_, multimetric_
-        As of `GridSearchCV`; `cv_results_` has what was tried, in that order, and its `stage`.
+    best_params_ : dict
+        The values that scored best.
+    best_score_ : float
+        The mean score of the best candidate over the folds.
+    best_index_ : int
+        Its place in `cv_results_`.
+    best_estimator_ : estimator
+        The best candidate, fitted on all rows; only with `refit`.
+    cv_results_ : dict of ndarray
+        What was tried, in that order: parameters, scores of each fold, their mean and rank, times, and the `stage` of
+        the search. Makes a data frame.
+    refit_time_ : float
+        Seconds that the last fit on all rows took; only with `refit`.
+    scorer_ : callable or dict
+        What scores were computed by.
+    n_splits_ : int
+        How many folds there were.
+    multimetric_ : bool
+        Whether there were several scores.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels; only for classifiers and with `refit`.
     n_candidates_ : int
         How many points of the grid were tried.
     n_grid_ : int
         How many there are.
+    n_features_in_ : int
+        Number of columns seen during `fit`; only with `refit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns seen during `fit`; only where X was a table whose columns all have names of text.
+
+    See Also
+    --------
+    GridSearchCV : Tries every point of the grid.
+    RandomizedSearchCV : Draws points, for many parameters.
+    HalvingGridSearchCV : Tries many points on few rows first.
+    learnt.linear_model.RidgeCV : A model that chooses its own penalty, faster.
+
+    Notes
+    -----
+    For each number the fits grow with the logarithm of how many values it has. Around the best, all neighbours are
+    tried up to 3 parameters that are numbers, diagonal ones too; with more parameters, those along one parameter each.
 
     Examples
     --------
     >>> import numpy as np
     >>> from learnt.linear_model import Ridge
+    >>> from learnt.model_selection import TelescopicSearchCV
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(80, 20))
     >>> y = X @ rng.normal(size=20) + 3 * rng.normal(size=80)
@@ -182,7 +238,22 @@ class TelescopicSearchCV(GridSearchCV):
         self.coarse = coarse
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> TelescopicSearchCV:
-        """Search, then fit the best on all rows (unless `refit=False`)."""
+        """Search, then fit the best on all rows (unless `refit=False`).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows to learn from.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Their targets; None where the estimator needs none.
+        **params : dict
+            More arguments of the estimator's `fit`, such as `sample_weight`, and of the splitter, such as `groups`.
+
+        Returns
+        -------
+        self : TelescopicSearchCV
+            The search itself, which predicts by its best candidate.
+        """
         refuse_elsewhere(X, type(self).__name__)
         check_number(self, "coarse", 2, integer=True)
         self._grids()
