@@ -34,29 +34,50 @@ class Reason(NamedTuple):
 class Reasons:
     """Why a model predicts what it predicts: for every row and column, what the row's cell adds.
 
-    A row's values and its baseline add up to its prediction.
+    A row's values and its baseline add up to its prediction. What `contributions` returns.
 
-    Attributes
+    Parameters
     ----------
-    values : array of shape (n, n_columns), or (n, n_columns, n_classes) for three classes or more
-        What each cell adds. Of two classes: to the second of `classes`.
-    baseline : array of shape (n,), or (n, n_classes)
+    values : ndarray of shape (n_samples, n_columns) or (n_samples, n_columns, n_classes)
+        What each cell adds. Of two classes: to the second of `classes`; of three or more, to each.
+    baseline : ndarray of shape (n_samples,) or (n_samples, n_classes)
         The prediction where no cell is known: of the training rows or the background, on average. Where scores were
         carried to probabilities without a background, it is the probability of the mean score.
     columns : list of str
         The columns, as the table names them.
-    prediction : array of shape (n,), or (n, n_classes)
+    prediction : ndarray of shape (n_samples,) or (n_samples, n_classes)
         What is explained: numbers, probabilities or log-odds.
     link : {"identity", "probability", "log-odds"}
         Which of these.
-    standard_error : array as `values`, or None
+    standard_error : ndarray of the shape of `values`, or None
         Of values that were sampled; None where nothing was.
     how : {"exact", "carried", "sampled"}
         "exact": Shapley values without an approximation. "carried": exact Shapley values of the members' scores,
         carried through links, calibrations and averages along straight lines from background rows, so that they add up.
         "sampled": some or all are from drawn orders of the columns.
-    classes : list or None
+    classes : list or None, default=None
         The classes, of a classifier.
+    table : data frame or ndarray, default=None
+        The rows that are explained.
+
+    See Also
+    --------
+    contributions : Computes them.
+    permutation_importance : Which columns matter over all rows.
+    learnt.plots.reasons : A picture of the reasons of a row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from learnt.inspection import contributions
+    >>> from learnt.linear_model import LinearRegression
+    >>> X = np.array([[0.0, 0], [1, 0], [0, 1], [1, 1]])
+    >>> model = LinearRegression().fit(X, X @ [2.0, -1.0] + 3)
+    >>> found = contributions(model, X[3:], background=X)
+    >>> bool(np.allclose(found.baseline + found.values.sum(axis=1), found.prediction))
+    True
+    >>> found.words(0)
+    ['x0 = 1: +1', 'x1 = 1: -0.5']
     """
 
     values: np.ndarray
@@ -75,7 +96,19 @@ class Reasons:
     def top(self, row: int, k: int = 3, of: Any = None) -> list[Reason]:
         """The k cells of a row that matter most to its prediction, the largest first; those that add nothing left out.
 
-        `of` is the class whose probability is explained. None: the second of two classes, the likeliest of several.
+        Parameters
+        ----------
+        row : int
+            Which of the rows that are explained, counted from 0.
+        k : int, default=3
+            At most how many.
+        of : label, default=None
+            The class whose probability is explained. None: the second of two classes, the likeliest of several.
+
+        Returns
+        -------
+        reasons : list of Reason
+            Named tuples of `column`, `cell` (what the row holds there) and `value` (what that adds).
         """
         values = self._of(row, of)
         order = np.argsort(-np.abs(values), kind="stable")[:k]
@@ -84,7 +117,22 @@ class Reasons:
         ]
 
     def words(self, row: int, k: int = 3, of: Any = None) -> list[str]:
-        """The same in words, such as ``kitchen_queue = 14: +0.21``."""
+        """The k cells of a row that matter most, in words such as ``kitchen_queue = 14: +0.21``.
+
+        Parameters
+        ----------
+        row : int
+            Which of the rows that are explained, counted from 0.
+        k : int, default=3
+            At most how many.
+        of : label, default=None
+            The class whose probability is explained. None: the second of two classes, the likeliest of several.
+
+        Returns
+        -------
+        words : list of str
+            One text a cell, the one that matters most first.
+        """
         return [str(reason) for reason in self.top(row, k, of)]
 
     def _of(self, row: int, of: Any) -> np.ndarray:
