@@ -17,6 +17,7 @@ from learnt.engine.documentation.glossary import (
     SCORED,
     TAKES,
     VERBS,
+    X_OTHER,
     X_PREDICTED,
     YIELDS,
     Y,
@@ -90,10 +91,7 @@ def _data(name: str, method: Any, kind: str, cls: type) -> dict[str, str]:
     else:
         target = Y["ignored" if optional else "any"]
     if name not in ("fit", "partial_fit", "fit_transform", "fit_predict"):
-        return {
-            "X": "array-like of shape (n_samples, n_features)\n    Rows of the columns it was fitted to.",
-            "y": target,
-        }
+        return {"X": X_OTHER, "y": target}
     takes = getattr(cls, "__learnt_takes__", None)
     storage = "{array-like, sparse matrix}" if getattr(takes, "sparse", False) is True else "array-like"
     return {"X": f"{storage} of shape (n_samples, n_features)\n    The rows to learn from.", "y": target}

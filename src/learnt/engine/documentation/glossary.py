@@ -21,8 +21,8 @@ ANYWHERE: Mapping[str, str] = {
     "copy_X": """bool, default=True
     Whether to work on a copy of X; False may write into X.""",
     "class_weight": """dict, "balanced" or None, default=None
-    Weights of the classes, which multiply those of the rows. "balanced" gives every class the same total, so that a
-    rare class counts as much as a common one.""",
+    Weights of the classes, which multiply those of the rows. "balanced" gives every class the same total, so
+    that a rare class counts as much as a common one.""",
     "input_features": """array-like of str or None, default=None
     Names of the columns that went in; None for those seen during `fit`, or x0, x1, …""",
     "deep": """bool, default=True
@@ -36,18 +36,22 @@ ANYWHERE: Mapping[str, str] = {
     "multioutput": """{"raw_values", "uniform_average"} or array-like of shape (n_outputs,), default="uniform_average"
     What several outputs become: a score for each, their mean, or their mean with these weights.""",
     "pos_label": """int, float, bool or str, default=1
-    The label of the positive class, where there are two.""",
+    The label of the positive class, where there are two; None is 1 where labels are 0 and 1, or -1 and 1.""",
+    "y_score": """array-like of shape (n_samples,) or (n_samples, n_classes)
+    Scores, probabilities of the positive class, or those of every class: the higher, the surer.""",
+    "drop_intermediate": """bool, default=True
+    Whether to leave out points of the curve that lie on a straight line between others.""",
     "labels_true": """array-like of shape (n_samples,)
     The true groups of the rows.""",
     "labels_pred": """array-like of shape (n_samples,)
     The groups that were found.""",
     "zero_division": """{"warn", 0.0, 1.0, np.nan}, default="warn"
-    The score where a denominator is 0, as precision is where nothing was predicted positive; "warn" is 0 and a
-    warning.""",
+    The score where a denominator is 0, as that of precision is where nothing was predicted positive; "warn" is 0
+    and a warning.""",
     "average": """{"binary", "micro", "macro", "weighted", "samples"} or None
-    How the scores of several classes become one: "macro" is their plain mean, "weighted" their mean by how often each
-    class is true, "micro" counts over all classes at once, "samples" is the mean over rows of several labels, "binary"
-    is the score of `pos_label` alone, None a score for each class.""",
+    How the scores of several classes become one: "macro" is their plain mean, "weighted" their mean by how often
+    each class is true, "micro" counts over all classes at once, "samples" is the mean over rows of several
+    labels, "binary" is the score of `pos_label` alone, None a score for each class.""",
     "return_n_iter": """bool, default=False
     Whether to return the number of iterations too.""",
 }
