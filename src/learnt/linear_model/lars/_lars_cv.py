@@ -133,6 +133,10 @@ class LarsCV(LeastAngle):
 
         Parameters
         ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows to learn from.
+        y : array-like of shape (n_samples,)
+            The number to predict for each row.
         **params : dict
             Metadata for the splitter, such as `groups`; only with scikit-learn's metadata routing.
         """

@@ -120,6 +120,10 @@ class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, Estimator):
 
         Parameters
         ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows to learn from.
+        y : array-like of shape (n_samples,)
+            The number to predict for each row.
         **fit_params : dict
             Metadata for the splitter, such as `groups`, with scikit-learn's metadata routing.
         """
