@@ -272,7 +272,7 @@ def _grid(n_alphas: Any, alphas: Any) -> Any:
     return count if isinstance(alphas, str) and alphas == "warn" else alphas
 
 
-def _make_problem(X: Any, Y: np.ndarray, precompute: Any, Xy: Any, n_penalties: int, tasks: bool) -> Any:
+def _make_problem(X: Any, Y: np.ndarray, precompute: Any, Xy: Any, n_penalties: Any, tasks: bool) -> Any:
     if isinstance(precompute, bool | str | None.__class__) or np.ndim(precompute) != 2:
         return make_problem(X, Y, None, False, n_penalties, tasks)
     q = X.T @ Y if Xy is None else np.asarray(Xy, dtype=np.float64).reshape(X.shape[1], -1)

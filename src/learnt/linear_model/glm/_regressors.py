@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -57,7 +57,7 @@ class _GeneralizedLinearRegressor(CallbackSupportMixin, RegressorMixin, Estimato
         raise NotImplementedError
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
         self._check_parameters()
         family = self._family()
@@ -379,7 +379,7 @@ class TweedieRegressor(_GeneralizedLinearRegressor):
     ----------
     power : float, default=0.0
         The power of the mean to which the variance is proportional: 0 normal, 1 Poisson, between 1 and 2 amounts that
-        are often 0, 2 gamma, 3 inverse Gaussian. From 1 on y must be 0 or more, from 2 on greater than 0. Powers
+        are often 0, 2 gamma, 3 inverse Gaussian. Above 0, y must be 0 or more; from 2 on, greater than 0. Powers
         between 0 and 1 belong to no distribution.
     alpha : float, default=1.0
         α, the regularisation strength, at least 0: larger values mean more shrinkage and less overfitting; 0 is the

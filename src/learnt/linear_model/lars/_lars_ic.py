@@ -46,7 +46,7 @@ class LassoLarsIC(LeastAngle):
         XᵀX of the centred table, where it is known; True computes all of it first, False only the rows of it that are
         needed, "auto" whichever is less work.
     max_iter : int, default=500
-        The most bends of the path; `numpy.inf` for no limit.
+        The most bends of the path; `math.inf` for no limit.
     eps : float, default=2.2e-16
         From 1e-7 on, columns in the span of those in use are no longer left out: they enter with this as the pivot of
         the Cholesky factor. Smaller values change nothing. Raise it for nearly collinear columns.

@@ -70,7 +70,7 @@ class IterativelyReweightedLeastSquares(LinearPredictor, RegressorMixin, Estimat
     Notes
     -----
     Each round is one weighted least-squares problem, O(n d²) for n rows and d columns. With `variance="residual"` the
-    objective is not convex: the result is the minimum nearest to plain least squares.
+    objective is not convex: the result is a local minimum, reached from plain least squares.
 
     References
     ----------

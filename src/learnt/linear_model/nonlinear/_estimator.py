@@ -47,7 +47,7 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, Estim
     jac : {None, "2-point", "3-point", "torch", "jax"} or callable, default=None
         The derivatives of the model.
 
-        - None takes forward differences on the way and central ones at the end.
+        - None takes forward differences on the way and central ones near the end.
         - "2-point" takes forward differences, "3-point" central ones, throughout.
         - "torch" and "jax" differentiate a model that is written with that library's functions.
         - A callable `jac(X, b)` returns an array of shape (n_rows, n_parameters).
