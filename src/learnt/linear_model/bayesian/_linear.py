@@ -32,36 +32,60 @@ class BayesianLinearRegression(LinearPredictor, RegressorMixin, Estimator):
 
         covariance  V = (XᵀX/σ² + S⁻¹/τ²)⁻¹        mean  V (Xᵀy/σ² + S⁻¹m/τ²)
 
-    With m = 0 and S = I the mean is the ridge solution with α = σ²/τ², that is λ = σ²/(nτ²) where the loss is averaged
-    over n rows. X and y are centred: the intercept is, like variances that are not given, chosen by the evidence.
-    Everything follows from sums over rows, so X may be an array, a memory map, a tensor on a device, a
-    `learnt.scan` table, or a Dask collection.
+    For predictions with honest standard deviations, for prior knowledge about coefficients (m, S), and to compare
+    models by their evidence. With m = 0 and S = I the mean is the ridge solution with α = σ²/τ², that is λ = σ²/(nτ²)
+    where the loss is averaged over n rows. X and y are centred: the intercept is, like variances that are not given,
+    chosen by the evidence.
 
     Parameters
     ----------
     noise_variance : float or None, default=None
-        σ²; None for the value of the largest evidence.
+        σ², greater than 0; None for the value of the largest evidence.
     prior_variance : float or None, default=None
-        τ²; None for the value of the largest evidence.
-    prior_mean : array of shape (n_features,) or None, default=None
-        m; None for zeros.
-    prior_shape : array of shape (n_features, n_features) or (n_features,), or None, default=None
-        S, or its diagonal; None for the identity.
+        τ², greater than 0: smaller values mean more shrinkage towards m. None for the value of the largest evidence.
+    prior_mean : array-like of shape (n_features,) or None, default=None
+        m, the coefficients expected beforehand; None for zeros.
+    prior_shape : array-like of shape (n_features, n_features) or (n_features,), or None, default=None
+        S, or its diagonal: which coefficients may be large, and which go together; None for the identity.
     fit_intercept : bool, default=True
+        Whether to fit the intercept c. Choose False only where y is known to be 0 at x = 0, or where X and y are
+        centred already.
 
     Attributes
     ----------
-    coef_, intercept_ : mean of the posterior
-    covariance_ : array of shape (n_features, n_features)
+    coef_ : ndarray of shape (n_features,)
+        Mean of the posterior of the coefficients.
+    intercept_ : float
+        The intercept c; 0.0 with `fit_intercept=False`.
+    covariance_ : ndarray of shape (n_features, n_features)
         Covariance of the posterior.
-    noise_variance_, prior_variance_ : float
-        σ² and τ², given or found.
+    noise_variance_ : float
+        σ², given or found.
+    prior_variance_ : float
+        τ², given or found.
     log_evidence_ : float
-        log p(y | X, σ², τ²), to compare models by.
+        log p(y | X, σ², τ²), to compare models by: the higher, the better.
     effective_dimension_ : float
         How many directions the data, and not the prior, decide: trace(V XᵀX)/σ².
-    offset_ : array of shape (n_features,)
+    offset_ : ndarray of shape (n_features,)
         Means of the columns.
+
+    See Also
+    --------
+    BayesianRidge : scikit-learn's parameters, with gamma priors on the two precisions.
+    ARDRegression : A prior variance for each column, which leaves out useless ones.
+    Ridge : The mean of the posterior alone, with the strength given.
+    learnt.gaussian_process.GaussianProcessRegressor : The posterior of nonlinear functions.
+
+    Notes
+    -----
+    Everything follows from sums over rows: O(n d²) for n rows and d columns, and one eigendecomposition of O(d³), which
+    serves all variances that are tried. A row of weight 2 counts as two rows.
+
+    References
+    ----------
+    .. [1] D. J. C. MacKay, "Bayesian Interpolation", Neural Computation 4(3), 1992.
+    .. [2] C. M. Bishop, "Pattern Recognition and Machine Learning", chapter 3, Springer, 2006.
 
     Examples
     --------
@@ -91,8 +115,14 @@ class BayesianLinearRegression(LinearPredictor, RegressorMixin, Estimator):
     __learnt_trial__ = Trial(weight_unit_free=False)
 
     def __init__(
-        self, *, noise_variance=None, prior_variance=None, prior_mean=None, prior_shape=None, fit_intercept=True
-    ):
+        self,
+        *,
+        noise_variance: float | None = None,
+        prior_variance: float | None = None,
+        prior_mean: Any = None,
+        prior_shape: Any = None,
+        fit_intercept: bool = True,
+    ) -> None:
         self.noise_variance = noise_variance
         self.prior_variance = prior_variance
         self.prior_mean = prior_mean
@@ -185,14 +215,39 @@ class BayesianLinearRegression(LinearPredictor, RegressorMixin, Estimator):
         )
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """The mean of y for every row of X and, if asked for, the standard deviation of a new y there."""
+        """The mean of y for every row of X and, if asked for, the standard deviation of a new y there.
+
+        Parameters
+        ----------
+        return_std : bool, default=False
+            Whether to return the standard deviation of a new y at each row too: of the noise and of what is not known
+            of the coefficients. X must then be in memory.
+
+        Returns
+        -------
+        y_mean : ndarray of shape (n_samples,)
+            The predicted means.
+        y_std : ndarray of shape (n_samples,)
+            With `return_std`: the standard deviations.
+        """
         if not return_std:
             return super().predict(X)
         X = check_predict(self, X, lazy=False)
         return mean_and_deviation(self, X, self.offset_, self.covariance_, self.noise_variance_)
 
     def sample_coefficients(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
-        """Draws of b from the posterior, one a row."""
+        """Draws of b from the posterior, one a row.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            The number of draws.
+
+        Returns
+        -------
+        coefs : ndarray of shape (n_samples, n_features)
+            The coefficients drawn.
+        """
         check_predict(self, np.zeros((1, getattr(self, "n_features_in_", 1))))
         values, vectors = decompositions.eigh(self.covariance_)
         normal = generator(random_state).standard_normal((n_samples, len(values)))

@@ -26,48 +26,83 @@ from learnt.linear_model.coordinate._problem import gathered
 
 
 def sparse_coefficients(model: Any) -> Any:
-    """`coef_` as a sparse array."""
+    """`coef_` as a sparse array, in which zeros take no room."""
     return sparse.csr_array(np.atleast_2d(to_numpy(model.coef_)))
 
 
 class ElasticNet(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
     """Least squares with few weights:  min over b, c of  1/(2n) ‖y − Xb − c‖² + α (ρ‖b‖₁ + (1 − ρ)/2 ‖b‖²).
 
-    Coordinate descent on the columns that matter, with a duality gap over all columns as the proof. Rows may have
-    weights, which then stand in the sum of squares and for n.
+    The absolute part of the penalty sets coefficients to exactly 0, the squared part keeps correlated columns together.
+    Take it where columns are many, most are useless, and the useful ones come in correlated groups, of which the lasso
+    would keep one at random.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        α, the strength of the penalty, at least 0.
+        α, the regularisation strength, at least 0: larger values mean more shrinkage and more coefficients of 0,
+        smaller ones risk overfitting. It depends on the units of y. Let `ElasticNetCV` choose where it is not known;
+        for 0 take `LinearRegression`.
     l1_ratio : float, default=0.5
-        ρ, the share of the absolute in the penalty: 1 is the lasso, 0 is ridge regression.
+        ρ, the share of the absolute in the penalty, between 0 and 1: 1 is the lasso, with fewest columns; 0 is ridge
+        regression, with all; in between, correlated columns come and go together.
     fit_intercept : bool, default=True
-        Whether to fit c, which is not penalised; otherwise it is 0.
-    precompute : bool or array of shape (n_features, n_features), default=False
-        XᵀX of centred columns, where it is known; otherwise the shape of X decides what is computed.
+        Whether to fit the intercept c, which is never penalised. Choose False only where y is known to be 0 at x = 0,
+        or where X and y are centred already.
+    precompute : bool or array-like of shape (n_features, n_features), default=False
+        XᵀX of the centred columns, where it is known already. True and False make no difference: the shape of X decides
+        what is computed.
     max_iter : int, default=1000
-        The most sweeps over the coordinates.
+        The most sweeps over the coefficients, for each penalty. Raise it where a ConvergenceWarning says so.
     copy_X : bool, default=True
         Kept for scikit-learn's signature: X is never changed.
     tol : float, default=1e-4
-        Stop when the duality gap is at most tol · ‖y − ȳ‖²/n.
+        Stop when the duality gap, which bounds the error of the objective, is at most tol · ‖y − ȳ‖²/n. Smaller values
+        give more exact coefficients and take longer.
     warm_start : bool, default=False
-        Start from the coefficients of the last `fit` if they have the same shape.
+        Whether to start from the coefficients of the last `fit`, if they have the same shape: saves time on a path of
+        penalties or slowly changing data.
     positive : bool, default=False
-        Keep all coefficients at 0 or more.
-    random_state, selection
-        Kept for scikit-learn's signature: coordinates are taken in turn.
+        Keep all coefficients at 0 or more, where a negative effect makes no sense.
+    random_state : int, RandomState or None, default=None
+        Kept for scikit-learn's signature: coefficients are taken in turn, and nothing is random.
+    selection : {"cyclic", "random"}, default="cyclic"
+        Kept for scikit-learn's signature: coefficients are taken in turn, whatever it says.
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,) or (n_targets, n_features)
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        The coefficients b; a row for each target where y has several columns.
     sparse_coef_ : sparse array of shape (1, n_features) or (n_targets, n_features)
-    intercept_ : float or array of shape (n_targets,)
+        `coef_` as a sparse array, in which zeros take no room.
+    intercept_ : float or ndarray of shape (n_targets,)
+        The intercept c, or one for each target; 0.0 with `fit_intercept=False`.
     n_iter_ : int or list of int
-        Sweeps, for each target.
-    dual_gap_ : float or array of shape (n_targets,)
+        Sweeps over the coefficients, for each target.
+    dual_gap_ : float or ndarray of shape (n_targets,)
         The objective is at most this far above its minimum.
+
+    See Also
+    --------
+    ElasticNetCV : Chooses alpha and l1_ratio by cross-validation.
+    Lasso : The same with l1_ratio=1.
+    Ridge : The same with l1_ratio=0, with an alpha of n times this one.
+    MultiTaskElasticNet : Several targets that use the same columns.
+    SGDRegressor : Learns row by row, with `partial_fit`.
+
+    Notes
+    -----
+    Coordinate descent on the columns that matter, with a duality gap over all columns as the proof. A sweep costs at
+    most O(n d) for n rows and d columns, or O(d²) once the inner products of the columns are known. Columns should have
+    like units (`StandardScaler`), since the penalty sees their coefficients. Rows may have weights, which then stand in
+    the sum of squares and for n. With an L1 penalty of 0 the closed form of ridge regression is used.
+
+    References
+    ----------
+    .. [1] H. Zou and T. Hastie, "Regularization and Variable Selection via the Elastic Net", Journal of the Royal
+           Statistical Society B 67(2), 2005.
+    .. [2] J. Friedman, T. Hastie and R. Tibshirani, "Regularization Paths for Generalized Linear Models via Coordinate
+           Descent", Journal of Statistical Software 33(1), 2010.
 
     Examples
     --------
@@ -86,19 +121,19 @@ class ElasticNet(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
 
     def __init__(
         self,
-        alpha=1.0,
+        alpha: float = 1.0,
         *,
-        l1_ratio=0.5,
-        fit_intercept=True,
-        precompute=False,
-        max_iter=1000,
-        copy_X=True,
-        tol=1e-4,
-        warm_start=False,
-        positive=False,
-        random_state=None,
-        selection="cyclic",
-    ):
+        l1_ratio: float = 0.5,
+        fit_intercept: bool = True,
+        precompute: Any = False,
+        max_iter: int | None = 1000,
+        copy_X: bool = True,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+    ) -> None:
         self.alpha = alpha
         self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
@@ -112,7 +147,13 @@ class ElasticNet(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
         self.selection = selection
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> ElasticNet:
-        """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
+        """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The number to predict for each row, or several.
+        """
         check_parameters(self)
         X, y, w = check_fit(self, X, y, sample_weight, target="numbers")
         if not on_host(X):
@@ -175,17 +216,72 @@ class ElasticNet(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
 class Lasso(ElasticNet):
     """Least squares with few weights:  min over b, c of  1/(2n) ‖y − Xb − c‖² + α‖b‖₁.
 
+    The penalty shrinks all coefficients and sets many to exactly 0: a regression and a choice of columns at once. Take
+    it where only a few of many columns matter; where these are strongly correlated, `ElasticNet` chooses more stably.
+
     Parameters
     ----------
     alpha : float, default=1.0
-        α, the strength of the penalty, at least 0.
-    fit_intercept, precompute, copy_X, max_iter, tol, warm_start, positive, random_state, selection
-        As in `ElasticNet`.
+        α, the regularisation strength, at least 0: larger values mean more shrinkage and more coefficients of 0,
+        smaller ones risk overfitting. It depends on the units of y. Let `LassoCV` choose where it is not known; for 0
+        take `LinearRegression`.
+    fit_intercept : bool, default=True
+        Whether to fit the intercept c, which is never penalised. Choose False only where y is known to be 0 at x = 0,
+        or where X and y are centred already.
+    precompute : bool or array-like of shape (n_features, n_features), default=False
+        XᵀX of the centred columns, where it is known already. True and False make no difference: the shape of X decides
+        what is computed.
+    copy_X : bool, default=True
+        Kept for scikit-learn's signature: X is never changed.
+    max_iter : int, default=1000
+        The most sweeps over the coefficients, for each penalty. Raise it where a ConvergenceWarning says so.
+    tol : float, default=1e-4
+        Stop when the duality gap, which bounds the error of the objective, is at most tol · ‖y − ȳ‖²/n. Smaller values
+        give more exact coefficients and take longer.
+    warm_start : bool, default=False
+        Whether to start from the coefficients of the last `fit`, if they have the same shape: saves time on a path of
+        penalties or slowly changing data.
+    positive : bool, default=False
+        Keep all coefficients at 0 or more, where a negative effect makes no sense.
+    random_state : int, RandomState or None, default=None
+        Kept for scikit-learn's signature: coefficients are taken in turn, and nothing is random.
+    selection : {"cyclic", "random"}, default="cyclic"
+        Kept for scikit-learn's signature: coefficients are taken in turn, whatever it says.
 
     Attributes
     ----------
-    coef_, sparse_coef_, intercept_, n_iter_, dual_gap_
-        As in `ElasticNet`.
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        The coefficients b; a row for each target where y has several columns.
+    sparse_coef_ : sparse array of shape (1, n_features) or (n_targets, n_features)
+        `coef_` as a sparse array, in which zeros take no room.
+    intercept_ : float or ndarray of shape (n_targets,)
+        The intercept c, or one for each target; 0.0 with `fit_intercept=False`.
+    n_iter_ : int or list of int
+        Sweeps over the coefficients, for each target.
+    dual_gap_ : float or ndarray of shape (n_targets,)
+        The objective is at most this far above its minimum.
+
+    See Also
+    --------
+    LassoCV : Chooses alpha by cross-validation.
+    ElasticNet : Adds a squared penalty, which keeps correlated columns together.
+    LassoLars : Follows the exact path from bend to bend.
+    Ridge : A squared penalty alone, which keeps all columns.
+    lasso_path : The coefficients at every penalty of a grid.
+
+    Notes
+    -----
+    Coordinate descent on the columns that matter, with a duality gap over all columns as the proof. A sweep costs at
+    most O(n d) for n rows and d columns, or O(d²) once the inner products of the columns are known. Columns should have
+    like units (`StandardScaler`), since the penalty sees their coefficients. Rows may have weights, which then stand in
+    the sum of squares and for n. With an L1 penalty of 0 the closed form of ridge regression is used.
+
+    References
+    ----------
+    .. [1] R. Tibshirani, "Regression Shrinkage and Selection via the Lasso", Journal of the Royal Statistical Society B
+           58(1), 1996.
+    .. [2] J. Friedman, T. Hastie and R. Tibshirani, "Regularization Paths for Generalized Linear Models via Coordinate
+           Descent", Journal of Statistical Software 33(1), 2010.
 
     Examples
     --------
@@ -204,18 +300,18 @@ class Lasso(ElasticNet):
 
     def __init__(
         self,
-        alpha=1.0,
+        alpha: float = 1.0,
         *,
-        fit_intercept=True,
-        precompute=False,
-        copy_X=True,
-        max_iter=1000,
-        tol=1e-4,
-        warm_start=False,
-        positive=False,
-        random_state=None,
-        selection="cyclic",
-    ):
+        fit_intercept: bool = True,
+        precompute: Any = False,
+        copy_X: bool = True,
+        max_iter: int | None = 1000,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+    ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.precompute = precompute

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn import get_config
@@ -46,8 +46,18 @@ class PathCV(LinearPredictor, RegressorMixin, Estimator):
 
     _together = False  # whether targets share their columns
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Any:
-        """Choose the penalty and fit with it; `params` go to the splitter, with scikit-learn's metadata routing."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Choose the penalty by cross-validation, and fit all rows with it.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The number to predict for each row; several for the `MultiTask` models.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts, in the fits and in the errors: 2 as two rows, 0 as none. None counts every row once.
+        **params : dict
+            Metadata for the splitter, such as `groups`; only with scikit-learn's metadata routing.
+        """
         self._check_parameters()
         self._refuse_unrouted(params)
         if is_lazy(X) and takes_of(self).lazy:
@@ -184,7 +194,7 @@ class PathCV(LinearPredictor, RegressorMixin, Estimator):
         return ElasticNet(alpha, l1_ratio=ratio, positive=self.positive, **settings)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """What is passed on to the splitter."""
+        """What of the metadata that `fit` gets goes to the splitter."""
         return (
             MetadataRouter(owner=self)
             .add_self_request(self)
@@ -201,32 +211,78 @@ class PathCV(LinearPredictor, RegressorMixin, Estimator):
 class ElasticNetCV(PathCV):
     """The elastic net with α, and ρ where several are given, chosen by cross-validation.
 
+    The quickest way to an elastic net of the right strength: all penalties of a fold are solved one after the other
+    along a path. Give several `l1_ratio`, such as [0.1, 0.5, 0.9, 1.0], where it is not known whether few columns
+    matter.
+
     Parameters
     ----------
     l1_ratio : float or list of float, default=0.5
-        ρ, or several to choose from.
+        ρ, the share of the absolute in the penalty, or several to choose from: 1 is the lasso, near 0 is like ridge
+        regression. 0 itself needs penalties listed in `alphas`.
     eps : float, default=1e-3
-        The smallest α of the grid, as a share of the largest.
-    alphas : int or array, default=100
-        The number of penalties, or the penalties to choose from.
-    fit_intercept, max_iter, tol, positive, random_state, selection, copy_X
-        As in `ElasticNet`.
-    precompute : bool, "auto" or array, default="auto"
+        The smallest penalty of the grid, as a share of the largest, which is the least that makes all coefficients 0.
+        Lower it where the smallest penalty is chosen.
+    alphas : int or array-like of shape (n_alphas,), default=100
+        The number of penalties to try, spaced evenly in their logarithms, or the penalties themselves.
+    fit_intercept : bool, default=True
+        Whether to fit the intercept c, which is never penalised. Choose False only where y is known to be 0 at x = 0,
+        or where X and y are centred already.
+    precompute : bool, "auto" or array-like of shape (n_features, n_features), default="auto"
         Kept for scikit-learn's signature: the shape of X decides.
-    cv : int, splitter or None, default=None
-        None for 5 folds.
+    max_iter : int, default=1000
+        The most sweeps over the coefficients, for each penalty. Raise it where a ConvergenceWarning says so.
+    tol : float, default=1e-4
+        Stop when the duality gap, which bounds the error of the objective, is at most tol · ‖y − ȳ‖²/n, for each
+        penalty and fold.
+    cv : int, splitter, iterable or None, default=None
+        How rows are left out: a number of folds, a scikit-learn splitter or pairs of (train, test) row numbers; None
+        for 5 folds. Take `GroupKFold` or `TimeSeriesSplit` where rows are not independent.
+    copy_X : bool, default=True
+        Kept for scikit-learn's signature: X is never changed.
     verbose : int, default=0
         Kept for scikit-learn's signature: nothing is printed.
     n_jobs : int or None, default=None
-        The most threads; None for all that the process may use.
+        The most threads to use, over folds; None or -1 for all that this process may. The result does not depend on it.
+    positive : bool, default=False
+        Keep all coefficients at 0 or more, where a negative effect makes no sense.
+    random_state : int, RandomState or None, default=None
+        Kept for scikit-learn's signature: coefficients are taken in turn, and nothing is random.
+    selection : {"cyclic", "random"}, default="cyclic"
+        Kept for scikit-learn's signature: coefficients are taken in turn, whatever it says.
 
     Attributes
     ----------
-    alpha_, l1_ratio_ : float
-        What was chosen.
-    coef_, intercept_, n_iter_, dual_gap_ : as in `ElasticNet`
-    mse_path_ : array of shape (n_l1_ratio, n_alphas, n_folds) or (n_alphas, n_folds)
-    alphas_ : array of shape (n_alphas,) or (n_l1_ratio, n_alphas)
+    alpha_ : float
+        The penalty of the lowest mean squared error on the rows left out.
+    l1_ratio_ : float
+        The ρ that was chosen with it.
+    coef_ : ndarray of shape (n_features,)
+        The coefficients b.
+    intercept_ : float
+        The intercept c; 0.0 with `fit_intercept=False`.
+    mse_path_ : ndarray of shape (n_l1_ratio, n_alphas, n_folds) or (n_alphas, n_folds)
+        The mean squared error on the rows left out, by weight, for each ρ (where several are given), penalty and fold.
+    alphas_ : ndarray of shape (n_alphas,) or (n_l1_ratio, n_alphas)
+        The penalties that were tried, falling; a row for each ρ where several have grids of their own.
+    dual_gap_ : float
+        The objective of the last fit is at most this far above its minimum.
+    n_iter_ : int
+        Sweeps of the last fit, of all rows.
+
+    See Also
+    --------
+    ElasticNet : The same model with alpha and l1_ratio given.
+    LassoCV : Chooses the penalty of the lasso.
+    RidgeCV : Chooses the penalty of ridge regression, by leave-one-out.
+    MultiTaskElasticNetCV : Several targets that use the same columns.
+    enet_path : The coefficients at every penalty of a grid.
+
+    Notes
+    -----
+    Each fold follows the whole path of penalties, from the largest to the smallest, every solution starting from the
+    one before; folds run on several threads. All rows are then fitted with the penalty of the lowest mean error.
+    Weights count in the fits and in the errors.
 
     Examples
     --------
@@ -248,21 +304,21 @@ class ElasticNetCV(PathCV):
     def __init__(
         self,
         *,
-        l1_ratio=0.5,
-        eps=1e-3,
-        alphas=100,
-        fit_intercept=True,
-        precompute="auto",
-        max_iter=1000,
-        tol=1e-4,
-        cv=None,
-        copy_X=True,
-        verbose=0,
-        n_jobs=None,
-        positive=False,
-        random_state=None,
-        selection="cyclic",
-    ):
+        l1_ratio: Any = 0.5,
+        eps: float = 1e-3,
+        alphas: Any = 100,
+        fit_intercept: bool = True,
+        precompute: Any = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        cv: Any = None,
+        copy_X: bool = True,
+        verbose: bool | int = 0,
+        n_jobs: int | None = None,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+    ) -> None:
         self.l1_ratio = l1_ratio
         self.eps = eps
         self.alphas = alphas
@@ -282,16 +338,72 @@ class ElasticNetCV(PathCV):
 class LassoCV(PathCV):
     """The lasso with α chosen by cross-validation.
 
+    The quickest way to a lasso of the right strength: all penalties of a fold are solved one after the other along a
+    path. The penalty that predicts best often keeps a few columns too many.
+
     Parameters
     ----------
-    eps, alphas, fit_intercept, precompute, max_iter, tol, copy_X, cv, verbose, n_jobs, positive, random_state,
-    selection
-        As in `ElasticNetCV`.
+    eps : float, default=1e-3
+        The smallest penalty of the grid, as a share of the largest, which is the least that makes all coefficients 0.
+        Lower it where the smallest penalty is chosen.
+    alphas : int or array-like of shape (n_alphas,), default=100
+        The number of penalties to try, spaced evenly in their logarithms, or the penalties themselves.
+    fit_intercept : bool, default=True
+        Whether to fit the intercept c, which is never penalised. Choose False only where y is known to be 0 at x = 0,
+        or where X and y are centred already.
+    precompute : bool, "auto" or array-like of shape (n_features, n_features), default="auto"
+        Kept for scikit-learn's signature: the shape of X decides.
+    max_iter : int, default=1000
+        The most sweeps over the coefficients, for each penalty. Raise it where a ConvergenceWarning says so.
+    tol : float, default=1e-4
+        Stop when the duality gap, which bounds the error of the objective, is at most tol · ‖y − ȳ‖²/n, for each
+        penalty and fold.
+    copy_X : bool, default=True
+        Kept for scikit-learn's signature: X is never changed.
+    cv : int, splitter, iterable or None, default=None
+        How rows are left out: a number of folds, a scikit-learn splitter or pairs of (train, test) row numbers; None
+        for 5 folds. Take `GroupKFold` or `TimeSeriesSplit` where rows are not independent.
+    verbose : bool or int, default=False
+        Kept for scikit-learn's signature: nothing is printed.
+    n_jobs : int or None, default=None
+        The most threads to use, over folds; None or -1 for all that this process may. The result does not depend on it.
+    positive : bool, default=False
+        Keep all coefficients at 0 or more, where a negative effect makes no sense.
+    random_state : int, RandomState or None, default=None
+        Kept for scikit-learn's signature: coefficients are taken in turn, and nothing is random.
+    selection : {"cyclic", "random"}, default="cyclic"
+        Kept for scikit-learn's signature: coefficients are taken in turn, whatever it says.
 
     Attributes
     ----------
-    alpha_, coef_, intercept_, n_iter_, dual_gap_, mse_path_, alphas_
-        As in `ElasticNetCV`.
+    alpha_ : float
+        The penalty of the lowest mean squared error on the rows left out.
+    coef_ : ndarray of shape (n_features,)
+        The coefficients b.
+    intercept_ : float
+        The intercept c; 0.0 with `fit_intercept=False`.
+    mse_path_ : ndarray of shape (n_alphas, n_folds)
+        The mean squared error on the rows left out, by weight, for each penalty and fold.
+    alphas_ : ndarray of shape (n_alphas,)
+        The penalties that were tried, falling.
+    dual_gap_ : float
+        The objective of the last fit is at most this far above its minimum.
+    n_iter_ : int
+        Sweeps of the last fit, of all rows.
+
+    See Also
+    --------
+    Lasso : The same model with alpha given.
+    ElasticNetCV : Chooses between the lasso and ridge regression too.
+    LassoLarsCV : Compares the bends of the exact paths instead of a grid.
+    LassoLarsIC : Chooses alpha by AIC or BIC, without folds.
+    lasso_path : The coefficients at every penalty of a grid.
+
+    Notes
+    -----
+    Each fold follows the whole path of penalties, from the largest to the smallest, every solution starting from the
+    one before; folds run on several threads. All rows are then fitted with the penalty of the lowest mean error.
+    Weights count in the fits and in the errors.
 
     Examples
     --------
@@ -299,8 +411,9 @@ class LassoCV(PathCV):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 8))
     >>> y = 3.0 * X[:, 0] + rng.normal(size=60)
-    >>> np.flatnonzero(np.abs(LassoCV().fit(X, y).coef_) > 1)
-    array([0])
+    >>> model = LassoCV().fit(X, y)
+    >>> np.flatnonzero(np.abs(model.coef_) > 1), model.mse_path_.shape
+    (array([0]), (100, 5))
     """
 
     __learnt_takes__ = Takes(sparse=True, lazy=True)
@@ -311,20 +424,20 @@ class LassoCV(PathCV):
     def __init__(
         self,
         *,
-        eps=1e-3,
-        alphas=100,
-        fit_intercept=True,
-        precompute="auto",
-        max_iter=1000,
-        tol=1e-4,
-        copy_X=True,
-        cv=None,
-        verbose=False,
-        n_jobs=None,
-        positive=False,
-        random_state=None,
-        selection="cyclic",
-    ):
+        eps: float = 1e-3,
+        alphas: Any = 100,
+        fit_intercept: bool = True,
+        precompute: Any = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        copy_X: bool = True,
+        cv: Any = None,
+        verbose: bool | int = False,
+        n_jobs: int | None = None,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+    ) -> None:
         self.eps = eps
         self.alphas = alphas
         self.fit_intercept = fit_intercept

@@ -19,22 +19,79 @@ _OTHERS = ("X_offset", "X_scale", "sample_weight", "random_state", "selection", 
 
 
 def lasso_path(
-    X,
-    y,
+    X: Any,
+    y: Any,
     *,
-    eps=1e-3,
-    n_alphas="deprecated",
-    alphas="warn",
-    precompute="auto",
-    Xy=None,
-    copy_X=True,
-    coef_init=None,
-    verbose=False,
-    return_n_iter=False,
-    positive=False,
-    **params,
-):
-    """The lasso at every penalty of a grid:  min over w of  1/(2n) ‖y − Xw‖² + α‖w‖₁.  See `enet_path`.
+    eps: float = 1e-3,
+    n_alphas: Any = "deprecated",
+    alphas: Any = "warn",
+    precompute: Any = "auto",
+    Xy: Any = None,
+    copy_X: bool = True,
+    coef_init: Any = None,
+    verbose: bool | int = False,
+    return_n_iter: bool = False,
+    positive: bool = False,
+    **params: Any,
+) -> Any:
+    """The lasso at every penalty of a grid:  min over w of  1/(2n) ‖y − Xw‖² + α‖w‖₁.
+
+    To plot how coefficients come in one after the other as the regularisation weakens, or to choose a penalty by a rule
+    of your own.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The rows, with centred columns.
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        The number to predict for each row, centred; or several.
+    eps : float, default=1e-3
+        The smallest penalty of the grid, as a share of the largest, which is the least that makes all coefficients 0.
+    n_alphas : int, default="deprecated"
+        Deprecated; kept for scikit-learn's signature: `alphas=n` says the same.
+    alphas : int or array-like of shape (n_alphas,), default=100
+        The number of penalties, spaced evenly in their logarithms, or the penalties themselves.
+    precompute : bool, "auto" or array-like of shape (n_features, n_features), default="auto"
+        XᵀX, where it is known already; otherwise the shape of X decides which inner products are computed.
+    Xy : array-like of shape (n_features,) or (n_features, n_targets), default=None
+        Xᵀy, where it is known; used with an array for `precompute`.
+    copy_X : bool, default=True
+        Kept for scikit-learn's signature: X is never changed.
+    coef_init : array-like of shape (n_features,) or (n_targets, n_features), default=None
+        The coefficients to start from at the largest penalty; None for zeros.
+    verbose : bool or int, default=False
+        Kept for scikit-learn's signature: nothing is printed.
+    return_n_iter : bool, default=False
+        Whether to return the number of sweeps too.
+    positive : bool, default=False
+        Keep coefficients at 0 or more; for one target only.
+    **params : dict
+        `tol`, the duality gap to reach relative to ‖y‖²/n (1e-4), and `max_iter`, the most sweeps for each penalty
+        (1000). `selection`, `random_state` and others that scikit-learn takes change nothing.
+
+    Returns
+    -------
+    alphas : ndarray of shape (n_alphas,)
+        The penalties, falling.
+    coefs : ndarray of shape (n_features, n_alphas) or (n_targets, n_features, n_alphas)
+        The coefficients at each penalty.
+    dual_gaps : ndarray of shape (n_alphas,)
+        How far each objective is above its minimum at most.
+    n_iters : list of int
+        With `return_n_iter`: sweeps for each penalty.
+
+    See Also
+    --------
+    Lasso : One penalty, as an estimator.
+    LassoCV : Chooses the penalty by cross-validation.
+    enet_path : The same for the elastic net.
+    lars_path : The exact path, by its bends.
+
+    Notes
+    -----
+    Coordinate descent, from the largest penalty to the smallest, each solution starting from the one before. There is
+    no intercept: centre X and y first. Where y has several columns, the targets share their columns of X: a column has
+    a coefficient for all of them or for none.
 
     Examples
     --------
@@ -64,62 +121,86 @@ def lasso_path(
 
 
 def enet_path(
-    X,
-    y,
+    X: Any,
+    y: Any,
     *,
-    l1_ratio=0.5,
-    eps=1e-3,
-    n_alphas="deprecated",
-    alphas="warn",
-    precompute="auto",
-    Xy=None,
-    copy_X=True,
-    coef_init=None,
-    verbose=False,
-    return_n_iter=False,
-    positive=False,
-    check_input=True,
-    **params,
-):
+    l1_ratio: float = 0.5,
+    eps: float = 1e-3,
+    n_alphas: Any = "deprecated",
+    alphas: Any = "warn",
+    precompute: Any = "auto",
+    Xy: Any = None,
+    copy_X: bool = True,
+    coef_init: Any = None,
+    verbose: bool | int = False,
+    return_n_iter: bool = False,
+    positive: bool = False,
+    check_input: bool = True,
+    **params: Any,
+) -> Any:
     """The elastic net at every penalty:  min over w of  1/(2n) ‖y − Xw‖² + α (ρ‖w‖₁ + (1 − ρ)/2 ‖w‖²).
 
-    There is no intercept: centre X and y first. For y of several columns the targets share their columns of X, as in
-    `MultiTaskElasticNet`.
+    To plot how coefficients come in one after the other as the regularisation weakens, or to choose a penalty by a rule
+    of your own.
 
     Parameters
     ----------
-    X : array or sparse matrix of shape (n_samples, n_features)
-    y : array of shape (n_samples,) or (n_samples, n_targets)
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The rows, with centred columns.
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        The number to predict for each row, centred; or several.
     l1_ratio : float, default=0.5
-        ρ, between 0 and 1.
+        ρ, the share of the absolute in the penalty, between 0 and 1: 1 is the lasso. 0 needs penalties listed in
+        `alphas`.
     eps : float, default=1e-3
-        The smallest penalty of the grid, as a share of the largest.
-    n_alphas : int
-        scikit-learn's old way to say `alphas=n`.
-    alphas : int or array, default=100
-        The number of penalties, or the penalties.
-    precompute : bool, "auto" or array of shape (n_features, n_features), default="auto"
-        XᵀX, where it is known; which columns' inner products to compute is otherwise chosen by the shape.
-    Xy : array of shape (n_features,) or (n_features, n_targets), default=None
-        Xᵀy, used with an array for `precompute`.
-    coef_init : array of shape (n_features,) or (n_targets, n_features), default=None
-        Where to start.
+        The smallest penalty of the grid, as a share of the largest, which is the least that makes all coefficients 0.
+    n_alphas : int, default="deprecated"
+        Deprecated; kept for scikit-learn's signature: `alphas=n` says the same.
+    alphas : int or array-like of shape (n_alphas,), default=100
+        The number of penalties, spaced evenly in their logarithms, or the penalties themselves.
+    precompute : bool, "auto" or array-like of shape (n_features, n_features), default="auto"
+        XᵀX, where it is known already; otherwise the shape of X decides which inner products are computed.
+    Xy : array-like of shape (n_features,) or (n_features, n_targets), default=None
+        Xᵀy, where it is known; used with an array for `precompute`.
+    copy_X : bool, default=True
+        Kept for scikit-learn's signature: X is never changed.
+    coef_init : array-like of shape (n_features,) or (n_targets, n_features), default=None
+        The coefficients to start from at the largest penalty; None for zeros.
+    verbose : bool or int, default=False
+        Kept for scikit-learn's signature: nothing is printed.
     return_n_iter : bool, default=False
-        Return the number of sweeps too.
+        Whether to return the number of sweeps too.
     positive : bool, default=False
-        Keep coefficients at 0 or more; for one target.
-    copy_X, verbose, check_input
-        Kept for scikit-learn's signature: X is never changed, and nothing is printed.
-    **params
-        `tol` (1e-4: the duality gap to reach, relative to ‖y‖²/n) and `max_iter` (1000 sweeps); `selection`,
-        `random_state` and others that scikit-learn takes change nothing.
+        Keep coefficients at 0 or more; for one target only.
+    check_input : bool, default=True
+        Kept for scikit-learn's signature: what is passed is checked in any case.
+    **params : dict
+        `tol`, the duality gap to reach relative to ‖y‖²/n (1e-4), and `max_iter`, the most sweeps for each penalty
+        (1000). `selection`, `random_state` and others that scikit-learn takes change nothing.
 
     Returns
     -------
-    alphas : array of shape (n_alphas,), falling
-    coefs : array of shape (n_features, n_alphas) or (n_targets, n_features, n_alphas)
-    dual_gaps : array of shape (n_alphas,)
-    n_iters : list of int, with `return_n_iter`
+    alphas : ndarray of shape (n_alphas,)
+        The penalties, falling.
+    coefs : ndarray of shape (n_features, n_alphas) or (n_targets, n_features, n_alphas)
+        The coefficients at each penalty.
+    dual_gaps : ndarray of shape (n_alphas,)
+        How far each objective is above its minimum at most.
+    n_iters : list of int
+        With `return_n_iter`: sweeps for each penalty.
+
+    See Also
+    --------
+    ElasticNet : One penalty, as an estimator.
+    ElasticNetCV : Chooses the penalty by cross-validation.
+    MultiTaskElasticNet : The model that is fitted where y has several columns.
+    lasso_path : The same for the lasso.
+
+    Notes
+    -----
+    Coordinate descent, from the largest penalty to the smallest, each solution starting from the one before. There is
+    no intercept: centre X and y first. Where y has several columns, the targets share their columns of X: a column has
+    a coefficient for all of them or for none.
 
     Examples
     --------
@@ -191,7 +272,7 @@ def _grid(n_alphas: Any, alphas: Any) -> Any:
     return count if isinstance(alphas, str) and alphas == "warn" else alphas
 
 
-def _make_problem(X: Any, Y: np.ndarray, precompute: Any, Xy: Any, n_penalties: int, tasks: bool) -> Any:
+def _make_problem(X: Any, Y: np.ndarray, precompute: Any, Xy: Any, n_penalties: Any, tasks: bool) -> Any:
     if isinstance(precompute, bool | str | None.__class__) or np.ndim(precompute) != 2:
         return make_problem(X, Y, None, False, n_penalties, tasks)
     q = X.T @ Y if Xy is None else np.asarray(Xy, dtype=np.float64).reshape(X.shape[1], -1)

@@ -23,19 +23,66 @@ class MultiTaskElasticNet(LinearPredictor, RegressorMixin, Estimator):
     """Several targets, each column used by all or by none:
     min over B, c of  1/(2n) ‖Y − XB − c‖² + α (ρ Σⱼ‖Bⱼ‖ + (1 − ρ)/2 ‖B‖²),  Bⱼ the weights of column j.
 
+    For targets that depend on the same few columns, each in its own way: they then choose these together, which is more
+    stable than choosing for each. The squared part of the penalty keeps correlated columns together.
+
     Parameters
     ----------
-    alpha, l1_ratio, fit_intercept, copy_X, max_iter, tol, warm_start, random_state, selection
-        As in `ElasticNet`.
+    alpha : float, default=1.0
+        α, the regularisation strength, at least 0: larger values mean more shrinkage and more coefficients of 0,
+        smaller ones risk overfitting. It depends on the units of y. Let `MultiTaskElasticNetCV` choose where it is not
+        known; for 0 take `LinearRegression`.
+    l1_ratio : float, default=0.5
+        ρ, the share of the norms ‖Bⱼ‖ in the penalty, between 0 and 1: 1 is `MultiTaskLasso`, with fewest columns; 0 is
+        ridge regression, with all.
+    fit_intercept : bool, default=True
+        Whether to fit the intercept c, which is never penalised. Choose False only where y is known to be 0 at x = 0,
+        or where X and y are centred already.
+    copy_X : bool, default=True
+        Kept for scikit-learn's signature: X is never changed.
+    max_iter : int, default=1000
+        The most sweeps over the coefficients, for each penalty. Raise it where a ConvergenceWarning says so.
+    tol : float, default=1e-4
+        Stop when the duality gap, which bounds the error of the objective, is at most tol · ‖Y − ȳ‖²/n. Smaller values
+        give more exact coefficients and take longer.
+    warm_start : bool, default=False
+        Whether to start from the coefficients of the last `fit`, if they have the same shape: saves time on a path of
+        penalties or slowly changing data.
+    random_state : int, RandomState or None, default=None
+        Kept for scikit-learn's signature: coefficients are taken in turn, and nothing is random.
+    selection : {"cyclic", "random"}, default="cyclic"
+        Kept for scikit-learn's signature: coefficients are taken in turn, whatever it says.
 
     Attributes
     ----------
-    coef_ : array of shape (n_targets, n_features)
-    intercept_ : array of shape (n_targets,)
+    coef_ : ndarray of shape (n_targets, n_features)
+        The coefficients Bᵀ, a row for each target; a column of zeros for each column of X that is not used.
+    intercept_ : ndarray of shape (n_targets,) or float
+        The intercepts c; 0.0 with `fit_intercept=False`.
+    sparse_coef_ : sparse array of shape (n_targets, n_features)
+        `coef_` as a sparse array, in which zeros take no room.
     n_iter_ : int
+        Sweeps over the columns.
     dual_gap_ : float
+        The objective is at most this far above its minimum.
     eps_ : float
         The duality gap at which the fit stops, of the sum over rows.
+
+    See Also
+    --------
+    MultiTaskElasticNetCV : Chooses alpha and l1_ratio by cross-validation.
+    MultiTaskLasso : The same with l1_ratio=1.
+    ElasticNet : One target, or several that choose columns for themselves.
+
+    Notes
+    -----
+    Coordinate descent on whole columns, with a duality gap over all of them as the proof: O(n d k) a sweep for n rows,
+    d columns and k targets at most. Rows may have weights, which then stand in the sum of squares and for n.
+
+    References
+    ----------
+    .. [1] G. Obozinski, B. Taskar and M. I. Jordan, "Joint Covariate Selection and Joint Subspace Selection for
+           Multiple Classification Problems", Statistics and Computing 20(2), 2010.
 
     Examples
     --------
@@ -57,17 +104,17 @@ class MultiTaskElasticNet(LinearPredictor, RegressorMixin, Estimator):
 
     def __init__(
         self,
-        alpha=1.0,
+        alpha: float = 1.0,
         *,
-        l1_ratio=0.5,
-        fit_intercept=True,
-        copy_X=True,
-        max_iter=1000,
-        tol=1e-4,
-        warm_start=False,
-        random_state=None,
-        selection="cyclic",
-    ):
+        l1_ratio: float = 0.5,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        max_iter: int | None = 1000,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+    ) -> None:
         self.alpha = alpha
         self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
@@ -79,7 +126,13 @@ class MultiTaskElasticNet(LinearPredictor, RegressorMixin, Estimator):
         self.selection = selection
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MultiTaskElasticNet:
-        """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
+        """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples, n_targets)
+            The numbers to predict for each row.
+        """
         check_parameters(self)
         X, Y, w = check_fit(self, X, y, sample_weight, target="numbers")
         if Y.ndim == 1:
@@ -121,15 +174,63 @@ class MultiTaskElasticNet(LinearPredictor, RegressorMixin, Estimator):
 class MultiTaskLasso(MultiTaskElasticNet):
     """Several targets, each column used by all or by none:  min over B, c of  1/(2n) ‖Y − XB − c‖² + α Σⱼ‖Bⱼ‖.
 
+    For targets that depend on the same few columns, each in its own way: they then choose these together, which is more
+    stable than a `Lasso` for each.
+
     Parameters
     ----------
-    alpha, fit_intercept, copy_X, max_iter, tol, warm_start, random_state, selection
-        As in `ElasticNet`.
+    alpha : float, default=1.0
+        α, the regularisation strength, at least 0: larger values mean more shrinkage and more coefficients of 0,
+        smaller ones risk overfitting. It depends on the units of y. Let `MultiTaskLassoCV` choose where it is not
+        known; for 0 take `LinearRegression`.
+    fit_intercept : bool, default=True
+        Whether to fit the intercept c, which is never penalised. Choose False only where y is known to be 0 at x = 0,
+        or where X and y are centred already.
+    copy_X : bool, default=True
+        Kept for scikit-learn's signature: X is never changed.
+    max_iter : int, default=1000
+        The most sweeps over the coefficients, for each penalty. Raise it where a ConvergenceWarning says so.
+    tol : float, default=1e-4
+        Stop when the duality gap, which bounds the error of the objective, is at most tol · ‖Y − ȳ‖²/n. Smaller values
+        give more exact coefficients and take longer.
+    warm_start : bool, default=False
+        Whether to start from the coefficients of the last `fit`, if they have the same shape: saves time on a path of
+        penalties or slowly changing data.
+    random_state : int, RandomState or None, default=None
+        Kept for scikit-learn's signature: coefficients are taken in turn, and nothing is random.
+    selection : {"cyclic", "random"}, default="cyclic"
+        Kept for scikit-learn's signature: coefficients are taken in turn, whatever it says.
 
     Attributes
     ----------
-    coef_, intercept_, n_iter_, dual_gap_, eps_
-        As in `MultiTaskElasticNet`.
+    coef_ : ndarray of shape (n_targets, n_features)
+        The coefficients Bᵀ, a row for each target; a column of zeros for each column of X that is not used.
+    intercept_ : ndarray of shape (n_targets,) or float
+        The intercepts c; 0.0 with `fit_intercept=False`.
+    sparse_coef_ : sparse array of shape (n_targets, n_features)
+        `coef_` as a sparse array, in which zeros take no room.
+    n_iter_ : int
+        Sweeps over the columns.
+    dual_gap_ : float
+        The objective is at most this far above its minimum.
+    eps_ : float
+        The duality gap at which the fit stops, of the sum over rows.
+
+    See Also
+    --------
+    MultiTaskLassoCV : Chooses alpha by cross-validation.
+    MultiTaskElasticNet : Adds a squared penalty, which keeps correlated columns together.
+    Lasso : One target, or several that choose columns for themselves.
+
+    Notes
+    -----
+    Coordinate descent on whole columns, with a duality gap over all of them as the proof: O(n d k) a sweep for n rows,
+    d columns and k targets at most. Rows may have weights, which then stand in the sum of squares and for n.
+
+    References
+    ----------
+    .. [1] G. Obozinski, B. Taskar and M. I. Jordan, "Joint Covariate Selection and Joint Subspace Selection for
+           Multiple Classification Problems", Statistics and Computing 20(2), 2010.
 
     Examples
     --------
@@ -147,16 +248,16 @@ class MultiTaskLasso(MultiTaskElasticNet):
 
     def __init__(
         self,
-        alpha=1.0,
+        alpha: float = 1.0,
         *,
-        fit_intercept=True,
-        copy_X=True,
-        max_iter=1000,
-        tol=1e-4,
-        warm_start=False,
-        random_state=None,
-        selection="cyclic",
-    ):
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        max_iter: int | None = 1000,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+    ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.copy_X = copy_X

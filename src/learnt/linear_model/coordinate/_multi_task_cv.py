@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from learnt.engine.estimator import Trial, Warm
 from learnt.engine.schema import number
@@ -15,15 +16,70 @@ from learnt.linear_model.coordinate._multi_task import MultiTaskElasticNet, Mult
 class MultiTaskElasticNetCV(PathCV):
     """`MultiTaskElasticNet` with α, and ρ where several are given, chosen by cross-validation.
 
+    For several targets that depend on the same few columns, where the regularisation strength is not known.
+
     Parameters
     ----------
-    l1_ratio, eps, alphas, fit_intercept, max_iter, tol, cv, copy_X, verbose, n_jobs, random_state, selection
-        As in `ElasticNetCV`.
+    l1_ratio : float or list of float, default=0.5
+        ρ, the share of the norms ‖Bⱼ‖ in the penalty, or several to choose from: 1 is `MultiTaskLasso`, near 0 is like
+        ridge regression. 0 itself needs penalties listed in `alphas`.
+    eps : float, default=1e-3
+        The smallest penalty of the grid, as a share of the largest, which is the least that makes all coefficients 0.
+        Lower it where the smallest penalty is chosen.
+    alphas : int or array-like of shape (n_alphas,), default=100
+        The number of penalties to try, spaced evenly in their logarithms, or the penalties themselves.
+    fit_intercept : bool, default=True
+        Whether to fit the intercept c, which is never penalised. Choose False only where y is known to be 0 at x = 0,
+        or where X and y are centred already.
+    max_iter : int, default=1000
+        The most sweeps over the coefficients, for each penalty. Raise it where a ConvergenceWarning says so.
+    tol : float, default=1e-4
+        Stop when the duality gap, which bounds the error of the objective, is at most tol · ‖Y − ȳ‖²/n, for each
+        penalty and fold.
+    cv : int, splitter, iterable or None, default=None
+        How rows are left out: a number of folds, a scikit-learn splitter or pairs of (train, test) row numbers; None
+        for 5 folds. Take `GroupKFold` or `TimeSeriesSplit` where rows are not independent.
+    copy_X : bool, default=True
+        Kept for scikit-learn's signature: X is never changed.
+    verbose : int, default=0
+        Kept for scikit-learn's signature: nothing is printed.
+    n_jobs : int or None, default=None
+        The most threads to use, over folds; None or -1 for all that this process may. The result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Kept for scikit-learn's signature: coefficients are taken in turn, and nothing is random.
+    selection : {"cyclic", "random"}, default="cyclic"
+        Kept for scikit-learn's signature: coefficients are taken in turn, whatever it says.
 
     Attributes
     ----------
-    alpha_, l1_ratio_, coef_, intercept_, n_iter_, dual_gap_, mse_path_, alphas_
-        As in `ElasticNetCV`; `coef_` has a row for each target.
+    alpha_ : float
+        The penalty of the lowest mean squared error on the rows left out.
+    l1_ratio_ : float
+        The ρ that was chosen with it.
+    coef_ : ndarray of shape (n_targets, n_features)
+        The coefficients Bᵀ, a row for each target; a column of zeros for each column of X that is not used.
+    intercept_ : ndarray of shape (n_targets,) or float
+        The intercepts c; 0.0 with `fit_intercept=False`.
+    mse_path_ : ndarray of shape (n_l1_ratio, n_alphas, n_folds) or (n_alphas, n_folds)
+        The mean squared error on the rows left out, by weight, for each ρ (where several are given), penalty and fold.
+    alphas_ : ndarray of shape (n_alphas,) or (n_l1_ratio, n_alphas)
+        The penalties that were tried, falling; a row for each ρ where several have grids of their own.
+    dual_gap_ : float
+        The objective of the last fit is at most this far above its minimum.
+    n_iter_ : int
+        Sweeps of the last fit, of all rows.
+
+    See Also
+    --------
+    MultiTaskElasticNet : The same model with alpha and l1_ratio given.
+    MultiTaskLassoCV : Chooses the penalty of the lasso of several targets.
+    ElasticNetCV : The twin for one target.
+
+    Notes
+    -----
+    Each fold follows the whole path of penalties, from the largest to the smallest, every solution starting from the
+    one before; folds run on several threads. All rows are then fitted with the penalty of the lowest mean error.
+    Weights count in the fits and in the errors.
 
     Examples
     --------
@@ -45,19 +101,19 @@ class MultiTaskElasticNetCV(PathCV):
     def __init__(
         self,
         *,
-        l1_ratio=0.5,
-        eps=1e-3,
-        alphas=100,
-        fit_intercept=True,
-        max_iter=1000,
-        tol=1e-4,
-        cv=None,
-        copy_X=True,
-        verbose=0,
-        n_jobs=None,
-        random_state=None,
-        selection="cyclic",
-    ):
+        l1_ratio: Any = 0.5,
+        eps: float = 1e-3,
+        alphas: Any = 100,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        cv: Any = None,
+        copy_X: bool = True,
+        verbose: bool | int = 0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        selection: str = "cyclic",
+    ) -> None:
         self.l1_ratio = l1_ratio
         self.eps = eps
         self.alphas = alphas
@@ -79,15 +135,65 @@ class MultiTaskElasticNetCV(PathCV):
 class MultiTaskLassoCV(PathCV):
     """`MultiTaskLasso` with α chosen by cross-validation.
 
+    For several targets that depend on the same few columns, where the regularisation strength is not known.
+
     Parameters
     ----------
-    eps, alphas, fit_intercept, max_iter, tol, copy_X, cv, verbose, n_jobs, random_state, selection
-        As in `ElasticNetCV`.
+    eps : float, default=1e-3
+        The smallest penalty of the grid, as a share of the largest, which is the least that makes all coefficients 0.
+        Lower it where the smallest penalty is chosen.
+    alphas : int or array-like of shape (n_alphas,), default=100
+        The number of penalties to try, spaced evenly in their logarithms, or the penalties themselves.
+    fit_intercept : bool, default=True
+        Whether to fit the intercept c, which is never penalised. Choose False only where y is known to be 0 at x = 0,
+        or where X and y are centred already.
+    max_iter : int, default=1000
+        The most sweeps over the coefficients, for each penalty. Raise it where a ConvergenceWarning says so.
+    tol : float, default=1e-4
+        Stop when the duality gap, which bounds the error of the objective, is at most tol · ‖Y − ȳ‖²/n, for each
+        penalty and fold.
+    copy_X : bool, default=True
+        Kept for scikit-learn's signature: X is never changed.
+    cv : int, splitter, iterable or None, default=None
+        How rows are left out: a number of folds, a scikit-learn splitter or pairs of (train, test) row numbers; None
+        for 5 folds. Take `GroupKFold` or `TimeSeriesSplit` where rows are not independent.
+    verbose : bool or int, default=False
+        Kept for scikit-learn's signature: nothing is printed.
+    n_jobs : int or None, default=None
+        The most threads to use, over folds; None or -1 for all that this process may. The result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Kept for scikit-learn's signature: coefficients are taken in turn, and nothing is random.
+    selection : {"cyclic", "random"}, default="cyclic"
+        Kept for scikit-learn's signature: coefficients are taken in turn, whatever it says.
 
     Attributes
     ----------
-    alpha_, coef_, intercept_, n_iter_, dual_gap_, mse_path_, alphas_
-        As in `ElasticNetCV`; `coef_` has a row for each target.
+    alpha_ : float
+        The penalty of the lowest mean squared error on the rows left out.
+    coef_ : ndarray of shape (n_targets, n_features)
+        The coefficients Bᵀ, a row for each target; a column of zeros for each column of X that is not used.
+    intercept_ : ndarray of shape (n_targets,) or float
+        The intercepts c; 0.0 with `fit_intercept=False`.
+    mse_path_ : ndarray of shape (n_alphas, n_folds)
+        The mean squared error on the rows left out, by weight, for each penalty and fold.
+    alphas_ : ndarray of shape (n_alphas,)
+        The penalties that were tried, falling.
+    dual_gap_ : float
+        The objective of the last fit is at most this far above its minimum.
+    n_iter_ : int
+        Sweeps of the last fit, of all rows.
+
+    See Also
+    --------
+    MultiTaskLasso : The same model with alpha given.
+    MultiTaskElasticNetCV : Chooses between this and ridge regression too.
+    LassoCV : The twin for one target.
+
+    Notes
+    -----
+    Each fold follows the whole path of penalties, from the largest to the smallest, every solution starting from the
+    one before; folds run on several threads. All rows are then fitted with the penalty of the lowest mean error.
+    Weights count in the fits and in the errors.
 
     Examples
     --------
@@ -107,18 +213,18 @@ class MultiTaskLassoCV(PathCV):
     def __init__(
         self,
         *,
-        eps=1e-3,
-        alphas=100,
-        fit_intercept=True,
-        max_iter=1000,
-        tol=1e-4,
-        copy_X=True,
-        cv=None,
-        verbose=False,
-        n_jobs=None,
-        random_state=None,
-        selection="cyclic",
-    ):
+        eps: float = 1e-3,
+        alphas: Any = 100,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        copy_X: bool = True,
+        cv: Any = None,
+        verbose: bool | int = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        selection: str = "cyclic",
+    ) -> None:
         self.eps = eps
         self.alphas = alphas
         self.fit_intercept = fit_intercept

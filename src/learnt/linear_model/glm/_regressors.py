@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -37,14 +37,14 @@ class _GeneralizedLinearRegressor(CallbackSupportMixin, RegressorMixin, Estimato
     def __init__(
         self,
         *,
-        alpha=1.0,
-        fit_intercept=True,
-        solver="lbfgs",
-        max_iter=100,
-        tol=1e-4,
-        warm_start=False,
-        verbose=0,
-    ):
+        alpha: float = 1.0,
+        fit_intercept: bool = True,
+        solver: str = "lbfgs",
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        verbose: bool | int = 0,
+    ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.solver = solver
@@ -57,7 +57,7 @@ class _GeneralizedLinearRegressor(CallbackSupportMixin, RegressorMixin, Estimato
         raise NotImplementedError
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
         self._check_parameters()
         family = self._family()
@@ -129,14 +129,26 @@ class _GeneralizedLinearRegressor(CallbackSupportMixin, RegressorMixin, Estimato
             )
 
     def predict(self, X: Any) -> Any:
-        """The mean of y for every row of X."""
+        """The mean of y for every row of X.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            The predicted means.
+        """
         X = check_predict(self, X)
         return as_rows(X).map(
             _block_means, self._family(), to_device_of(self.coef_, X), to_device_of(self.intercept_, X)
         )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """D², the share of the deviance explained: 1 at best, 0 for the mean of y."""
+        """D², the share of the deviance explained: 1 at best, 0 for the mean of y.
+
+        Returns
+        -------
+        score : float
+            D² = 1 − deviance(y, predictions) / deviance(y, mean of y): R² with the deviance in place of squares.
+        """
         family, name = self._family(), type(self).__name__
         check_predict(self, X)
         X, y, w = check_fit(self, X, y, sample_weight, target="number", reset=False)
@@ -228,32 +240,57 @@ def _block_means(block: Block, family: Family, coef: Any, intercept: Any) -> Any
 class PoissonRegressor(_GeneralizedLinearRegressor):
     """Regression of counts:  y ~ Poisson(exp(xᵀb + c)),  min over b, c of  1/Σw Σᵢ wᵢ (μᵢ − yᵢ log μᵢ) + α/2 ‖b‖².
 
-    It fits by Newton's method on sums over rows, so X may be an array, a memory map, a SciPy matrix, a tensor on a
-    device, a `learnt.scan` table larger than memory, or a Dask collection.
+    For counts and rates, such as claims, visits or events: predictions are always above 0, effects multiply (a
+    coefficient of 0.1 raises the mean by a factor exp(0.1) for each unit), and the variance grows with the mean. y must
+    be 0 or more, and need not be whole.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength of the penalty, at least 0.
+        α, the regularisation strength, at least 0: larger values mean more shrinkage and less overfitting; 0 is the
+        plain generalised linear model, which needs more rows than columns. The default is strong for columns of
+        standard deviation 1: try powers of 10 below it.
     fit_intercept : bool, default=True
-        Whether to fit c, which is not penalised; otherwise it is 0.
+        Whether to fit the intercept c, which is never penalised. Choose False only where y is known to be 0 at x = 0,
+        or where X and y are centred already.
     solver : {"lbfgs", "newton-cholesky"}, default="lbfgs"
-        scikit-learn's names for two ways to the same minimum. Here the shape of X decides: Newton's method, in the
-        space of the rows where they are fewer than the columns, and L-BFGS for wide sparse tables.
+        scikit-learn's names of two ways to the same minimum. Here the shape of X decides: Newton's method, in the space
+        of the rows where they are fewer than the columns, and products with X alone for wide sparse tables.
     max_iter : int, default=100
+        The most steps over all rows. Newton's method seldom needs more than ten.
     tol : float, default=1e-4
-        The objective ends within about tol² of its minimum.
+        The objective ends within about tol² of its minimum. Smaller values give more exact coefficients, for a step or
+        two more.
     warm_start : bool, default=False
-        Start from the coefficients of the last fit if it had as many columns.
+        Whether to start from the coefficients of the last `fit`, if it had as many columns.
     verbose : int, default=0
-        Kept for scikit-learn's signature; see `learnt.engine.progress`.
+        Kept for scikit-learn's signature: nothing is printed. Progress bars and callbacks are in
+        `learnt.engine.progress`.
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,)
+    coef_ : ndarray of shape (n_features,)
+        The coefficients b.
     intercept_ : float
+        The intercept c; 0.0 with `fit_intercept=False`.
     n_iter_ : int
         Steps over all rows.
+
+    See Also
+    --------
+    GammaRegressor : For positive amounts whose spread is a share of the mean.
+    TweedieRegressor : For amounts that are often 0, and other powers of the mean.
+    learnt.ensemble.HistGradientBoostingRegressor : Counts by trees, with loss="poisson".
+
+    Notes
+    -----
+    Newton's method on sums over rows, started from the solution of a sample: O(n d²) a step for n rows and d columns,
+    and memory of O(d²) beside X. Weights multiply the deviances, and only their ratios matter beside α. Take
+    `sample_weight=exposure` and y / exposure where rows were observed for different times.
+
+    References
+    ----------
+    .. [1] P. McCullagh and J. A. Nelder, "Generalized Linear Models", Chapman and Hall, 1989.
 
     Examples
     --------
@@ -271,7 +308,55 @@ class PoissonRegressor(_GeneralizedLinearRegressor):
 class GammaRegressor(_GeneralizedLinearRegressor):
     """Regression of positive amounts:  y ~ Gamma of mean μ = exp(xᵀb + c),  min 1/Σw Σᵢ wᵢ (log μᵢ + yᵢ/μᵢ) + α/2 ‖b‖².
 
-    Parameters, attributes and kinds of X are those of `PoissonRegressor`; y must be greater than 0.
+    For amounts such as costs, claims or durations, whose standard deviation is about a constant share of their mean:
+    effects multiply, and large amounts do not rule the fit as in least squares. y must be greater than 0.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        α, the regularisation strength, at least 0: larger values mean more shrinkage and less overfitting; 0 is the
+        plain generalised linear model, which needs more rows than columns. The default is strong for columns of
+        standard deviation 1: try powers of 10 below it.
+    fit_intercept : bool, default=True
+        Whether to fit the intercept c, which is never penalised. Choose False only where y is known to be 0 at x = 0,
+        or where X and y are centred already.
+    solver : {"lbfgs", "newton-cholesky"}, default="lbfgs"
+        scikit-learn's names of two ways to the same minimum. Here the shape of X decides: Newton's method, in the space
+        of the rows where they are fewer than the columns, and products with X alone for wide sparse tables.
+    max_iter : int, default=100
+        The most steps over all rows. Newton's method seldom needs more than ten.
+    tol : float, default=1e-4
+        The objective ends within about tol² of its minimum. Smaller values give more exact coefficients, for a step or
+        two more.
+    warm_start : bool, default=False
+        Whether to start from the coefficients of the last `fit`, if it had as many columns.
+    verbose : int, default=0
+        Kept for scikit-learn's signature: nothing is printed. Progress bars and callbacks are in
+        `learnt.engine.progress`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        The coefficients b.
+    intercept_ : float
+        The intercept c; 0.0 with `fit_intercept=False`.
+    n_iter_ : int
+        Steps over all rows.
+
+    See Also
+    --------
+    PoissonRegressor : For counts, whose variance is about their mean.
+    TweedieRegressor : For amounts that are often 0, and other powers of the mean.
+
+    Notes
+    -----
+    Newton's method on sums over rows, started from the solution of a sample: O(n d²) a step for n rows and d columns,
+    and memory of O(d²) beside X. Weights multiply the deviances, and only their ratios matter beside α. Take
+    `sample_weight=exposure` and y / exposure where rows were observed for different times.
+
+    References
+    ----------
+    .. [1] P. McCullagh and J. A. Nelder, "Generalized Linear Models", Chapman and Hall, 1989.
 
     Examples
     --------
@@ -287,14 +372,63 @@ class GammaRegressor(_GeneralizedLinearRegressor):
 class TweedieRegressor(_GeneralizedLinearRegressor):
     """Regression with variance ∝ mean^power:  min over b, c of  1/(2Σw) Σᵢ wᵢ deviance(yᵢ, μᵢ) + α/2 ‖b‖².
 
-    Parameters, attributes and kinds of X beyond these are those of `PoissonRegressor`.
+    One class for the usual generalised linear models of numbers. With a power between 1 and 2 it is the model for
+    totals that are often exactly 0 and else positive, such as rainfall or claims per policy.
 
     Parameters
     ----------
     power : float, default=0.0
-        0 normal, 1 Poisson, between 1 and 2 amounts with a lump at 0, 2 gamma, 3 inverse Gaussian.
+        The power of the mean to which the variance is proportional: 0 normal, 1 Poisson, between 1 and 2 amounts that
+        are often 0, 2 gamma, 3 inverse Gaussian. Above 0, y must be 0 or more; from 2 on, greater than 0. Powers
+        between 0 and 1 belong to no distribution.
+    alpha : float, default=1.0
+        α, the regularisation strength, at least 0: larger values mean more shrinkage and less overfitting; 0 is the
+        plain generalised linear model, which needs more rows than columns. The default is strong for columns of
+        standard deviation 1: try powers of 10 below it.
+    fit_intercept : bool, default=True
+        Whether to fit the intercept c, which is never penalised. Choose False only where y is known to be 0 at x = 0,
+        or where X and y are centred already.
     link : {"auto", "identity", "log"}, default="auto"
-        What turns the mean into xᵀb + c; "auto" takes the identity for power ≤ 0 and the logarithm otherwise.
+        What turns the mean into xᵀb + c: "identity" for effects that add, "log" for effects that multiply and means
+        above 0. "auto" takes the identity for power ≤ 0 and the logarithm otherwise.
+    solver : {"lbfgs", "newton-cholesky"}, default="lbfgs"
+        scikit-learn's names of two ways to the same minimum. Here the shape of X decides: Newton's method, in the space
+        of the rows where they are fewer than the columns, and products with X alone for wide sparse tables.
+    max_iter : int, default=100
+        The most steps over all rows. Newton's method seldom needs more than ten.
+    tol : float, default=1e-4
+        The objective ends within about tol² of its minimum. Smaller values give more exact coefficients, for a step or
+        two more.
+    warm_start : bool, default=False
+        Whether to start from the coefficients of the last `fit`, if it had as many columns.
+    verbose : int, default=0
+        Kept for scikit-learn's signature: nothing is printed. Progress bars and callbacks are in
+        `learnt.engine.progress`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        The coefficients b.
+    intercept_ : float
+        The intercept c; 0.0 with `fit_intercept=False`.
+    n_iter_ : int
+        Steps over all rows.
+
+    See Also
+    --------
+    PoissonRegressor : The same with power=1.
+    GammaRegressor : The same with power=2.
+    Ridge : The closed form for power=0.
+
+    Notes
+    -----
+    Newton's method on sums over rows, started from the solution of a sample: O(n d²) a step for n rows and d columns,
+    and memory of O(d²) beside X. Weights multiply the deviances, and only their ratios matter beside α. Take
+    `sample_weight=exposure` and y / exposure where rows were observed for different times.
+
+    References
+    ----------
+    .. [1] P. McCullagh and J. A. Nelder, "Generalized Linear Models", Chapman and Hall, 1989.
 
     Examples
     --------
@@ -312,16 +446,16 @@ class TweedieRegressor(_GeneralizedLinearRegressor):
     def __init__(
         self,
         *,
-        power=0.0,
-        alpha=1.0,
-        fit_intercept=True,
-        link="auto",
-        solver="lbfgs",
-        max_iter=100,
-        tol=1e-4,
-        warm_start=False,
-        verbose=0,
-    ):
+        power: float = 0.0,
+        alpha: float = 1.0,
+        fit_intercept: bool = True,
+        link: str = "auto",
+        solver: str = "lbfgs",
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        verbose: bool | int = 0,
+    ) -> None:
         super().__init__(
             alpha=alpha,
             fit_intercept=fit_intercept,

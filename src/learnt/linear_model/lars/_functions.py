@@ -16,59 +16,81 @@ _EPS = float(np.finfo(float).eps)
 
 
 def lars_path(
-    X,
-    y,
-    Xy=None,
+    X: Any,
+    y: Any,
+    Xy: Any = None,
     *,
-    Gram=None,
-    max_iter=500,
-    alpha_min=0,
-    method="lar",
-    copy_X=True,
-    eps=_EPS,
-    copy_Gram=True,
-    verbose=0,
-    return_path=True,
-    return_n_iter=False,
-    positive=False,
-):
+    Gram: Any = None,
+    max_iter: float = 500,
+    alpha_min: float = 0,
+    method: str = "lar",
+    copy_X: bool = True,
+    eps: Any = _EPS,
+    copy_Gram: bool = True,
+    verbose: bool | int = 0,
+    return_path: bool = True,
+    return_n_iter: bool = False,
+    positive: bool = False,
+) -> Any:
     """The path of least angle regression, or of the lasso:  min over w of  1/(2n) ‖y − Xw‖² + α‖w‖₁  at every α.
 
     Coefficients are linear in α between the bends that are returned. There is no intercept: centre X and y first.
 
     Parameters
     ----------
-    X : array of shape (n_samples, n_features)
-    y : array of shape (n_samples,)
-    Xy : array of shape (n_features,) or None
-        Xᵀy, where it is known.
-    Gram : None, bool, "auto" or array of shape (n_features, n_features), default=None
-        XᵀX, where it is known; True computes all of it first, "auto" where that is less work than the rows of it that
-        will be needed.
+    X : array-like of shape (n_samples, n_features)
+        The rows, with centred columns.
+    y : array-like of shape (n_samples,)
+        The number to predict for each row, centred.
+    Xy : array-like of shape (n_features,), default=None
+        Xᵀy, where it is known already.
+    Gram : None, bool, "auto" or array-like of shape (n_features, n_features), default=None
+        XᵀX, where it is known already. True computes all of it first, None and False only the rows of it that are
+        needed, "auto" whichever is less work.
     max_iter : int, default=500
-        The most bends.
+        The most bends; `numpy.inf` for no limit.
     alpha_min : float, default=0
-        The α at which the path ends.
+        The α at which the path ends: a larger one stops earlier, at more regularisation.
     method : {"lar", "lasso"}, default="lar"
-        With "lasso" a column whose coefficient reaches 0 leaves.
+        "lar" is least angle regression; with "lasso" a column whose coefficient reaches 0 leaves.
+    copy_X : bool, default=True
+        Kept for scikit-learn's signature: X is never changed.
     eps : float, default=2.2e-16
-        At 1e-7 or more, columns in the span of others are not left out: this is their pivot.
+        From 1e-7 on, columns in the span of those in use are no longer left out: they enter with this as the pivot of
+        the Cholesky factor. Smaller values change nothing.
+    copy_Gram : bool, default=True
+        Kept for scikit-learn's signature: Gram is never changed.
+    verbose : int, default=0
+        Kept for scikit-learn's signature: nothing is printed.
     return_path : bool, default=True
-        Return all bends, and not only the last.
+        Whether to return all bends, and not only the last.
     return_n_iter : bool, default=False
-        Return the number of steps as well.
+        Whether to return the number of steps too.
     positive : bool, default=False
-        Keep coefficients at 0 or more; for the lasso.
-    copy_X, copy_Gram, verbose
-        Kept for scikit-learn's signature: nothing is changed, and nothing is printed.
+        Keep coefficients at 0 or more; for the lasso only.
 
     Returns
     -------
-    alphas : array of shape (n_alphas,), falling; or of shape (1,)
+    alphas : ndarray of shape (n_bends,) or (1,)
+        The α of each bend, falling.
     active : list of int
         The columns in use at the end, in the order they came.
-    coefs : array of shape (n_features, n_alphas) or (n_features,)
-    n_iter : int, where asked for
+    coefs : ndarray of shape (n_features, n_bends) or (n_features,)
+        The coefficients at each bend, or the last ones without `return_path`.
+    n_iter : int
+        With `return_n_iter`: the number of steps.
+
+    See Also
+    --------
+    lars_path_gram : The same from XᵀX and Xᵀy alone.
+    lasso_path : The lasso on a grid of penalties, by coordinate descent.
+    Lars : Least angle regression as an estimator.
+    LassoLars : The lasso by its path as an estimator.
+
+    References
+    ----------
+    .. [1] B. Efron, T. Hastie, I. Johnstone and R. Tibshirani, "Least Angle Regression", Annals of Statistics 32(2),
+           2004.
 
     Examples
     --------
@@ -100,36 +122,77 @@ def lars_path(
 
 
 def lars_path_gram(
-    Xy,
-    Gram,
+    Xy: Any,
+    Gram: Any,
     *,
-    n_samples,
-    max_iter=500,
-    alpha_min=0,
-    method="lar",
-    copy_X=True,
-    eps=_EPS,
-    copy_Gram=True,
-    verbose=0,
-    return_path=True,
-    return_n_iter=False,
-    positive=False,
-):
+    n_samples: int,
+    max_iter: float = 500,
+    alpha_min: float = 0,
+    method: str = "lar",
+    copy_X: bool = True,
+    eps: Any = _EPS,
+    copy_Gram: bool = True,
+    verbose: bool | int = 0,
+    return_path: bool = True,
+    return_n_iter: bool = False,
+    positive: bool = False,
+) -> Any:
     """The path of least angle regression from products alone: Xy = Xᵀy and Gram = XᵀX.
+
+    For rows that are too many to keep, or whose products are known already.
 
     Parameters
     ----------
-    Xy : array of shape (n_features,)
-    Gram : array of shape (n_features, n_features)
+    Xy : array-like of shape (n_features,)
+        Xᵀy of centred X and y.
+    Gram : array-like of shape (n_features, n_features)
+        XᵀX of centred X.
     n_samples : int
         The number of rows, by which penalties are divided.
-    max_iter, alpha_min, method, eps, return_path, return_n_iter, positive, copy_X, copy_Gram, verbose
-        As in `lars_path`.
+    max_iter : int, default=500
+        The most bends; `numpy.inf` for no limit.
+    alpha_min : float, default=0
+        The α at which the path ends: a larger one stops earlier, at more regularisation.
+    method : {"lar", "lasso"}, default="lar"
+        "lar" is least angle regression; with "lasso" a column whose coefficient reaches 0 leaves.
+    copy_X : bool, default=True
+        Kept for scikit-learn's signature: X is never changed.
+    eps : float, default=2.2e-16
+        From 1e-7 on, columns in the span of those in use are no longer left out: they enter with this as the pivot of
+        the Cholesky factor. Smaller values change nothing.
+    copy_Gram : bool, default=True
+        Kept for scikit-learn's signature: Gram is never changed.
+    verbose : int, default=0
+        Kept for scikit-learn's signature: nothing is printed.
+    return_path : bool, default=True
+        Whether to return all bends, and not only the last.
+    return_n_iter : bool, default=False
+        Whether to return the number of steps too.
+    positive : bool, default=False
+        Keep coefficients at 0 or more; for the lasso only.
 
     Returns
     -------
-    alphas, active, coefs, and n_iter where asked for
-        As those of `lars_path`.
+    alphas : ndarray of shape (n_bends,) or (1,)
+        The α of each bend, falling.
+    active : list of int
+        The columns in use at the end, in the order they came.
+    coefs : ndarray of shape (n_features, n_bends) or (n_features,)
+        The coefficients at each bend, or the last ones without `return_path`.
+    n_iter : int
+        With `return_n_iter`: the number of steps.
+
+    See Also
+    --------
+    lars_path : The same from X and y.
+    Lars : Least angle regression as an estimator.
+    LassoLars : The lasso by its path as an estimator.
+    orthogonal_mp_gram : Columns chosen greedily, from the same products.
+
+    References
+    ----------
+    .. [1] B. Efron, T. Hastie, I. Johnstone and R. Tibshirani, "Least Angle Regression", Annals of Statistics 32(2),
+           2004.
 
     Examples
     --------

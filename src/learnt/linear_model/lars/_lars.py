@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
@@ -108,42 +108,66 @@ class Lars(MultiOutputMixin, LeastAngle):
 
         |xⱼᵀ(y − Xw)| = nα  for every column in use,  ≤ nα  for the others
 
-    α falls from where w = 0 to where w is least squares; a column enters when its correlation is as large as theirs.
+    α falls from where w = 0 to where w is least squares; a column enters when its correlation is as large as theirs. It
+    gives the whole path of models of 1, 2, 3, … columns for about the cost of one least squares, also where columns are
+    many more than rows. Like all stepwise methods it is sensitive to noise among strongly correlated columns.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Whether to fit an intercept; otherwise it is 0.
+        Whether to fit the intercept c. Choose False only where y is known to be 0 at x = 0, or where X and y are
+        centred already.
     verbose : bool or int, default=False
         Kept for scikit-learn's signature: nothing is printed.
-    precompute : bool, "auto" or array of shape (n_features, n_features), default="auto"
-        XᵀX of the centred table, where it is known; True computes all of it first, "auto" where that is less work than
-        the rows of it that will be needed.
+    precompute : bool, "auto" or array-like of shape (n_features, n_features), default="auto"
+        XᵀX of the centred table, where it is known; True computes all of it first, False only the rows of it that are
+        needed, "auto" whichever is less work.
     n_nonzero_coefs : int, default=500
-        The most steps, each of which takes a column; `numpy.inf` for no limit.
+        The most steps, each of which takes a column; `math.inf` for no limit. Fewer columns mean more regularisation.
     eps : float, default=2.2e-16
-        At 1e-7 or more, columns in the span of others are not left out: this is their pivot.
+        From 1e-7 on, columns in the span of those in use are no longer left out: they enter with this as the pivot of
+        the Cholesky factor. Smaller values change nothing. Raise it for nearly collinear columns.
     copy_X : bool, default=True
         Kept for scikit-learn's signature: X is never changed.
     fit_path : bool, default=True
-        Keep all bends of the path in `coef_path_`.
+        Whether to keep all bends of the path, in `coef_path_`; False saves memory.
     jitter : float or None, default=None
-        Add noise of up to so much to y, for tables in which many columns are equally good.
+        Add uniform noise between 0 and this to y, for tables in which many columns are equally good, where the path
+        could not go on.
     random_state : int, RandomState or None, default=None
-        Of that noise.
+        Where that noise comes from. Pass an integer to get the same result every time.
 
     Attributes
     ----------
-    alphas_ : array of shape (n_alphas,), or a list of them for several targets
-        α at every bend.
-    active_ : list of int, or a list of them
-        The columns in use at the end, in the order they came.
-    coef_path_ : array of shape (n_features, n_alphas), or a list of them
-        The coefficients at every bend.
-    coef_ : array of shape (n_features,) or (n_targets, n_features)
-    intercept_ : float or array of shape (n_targets,)
+    alphas_ : ndarray of shape (n_bends,), or list of them
+        α at every bend, falling; only the last with `fit_path=False`. A list with several targets.
+    active_ : list of int, or list of them
+        The columns in use at the end, in the order they came; only with `fit_path`.
+    coef_path_ : ndarray of shape (n_features, n_bends), or list of them
+        The coefficients at every bend; only with `fit_path`.
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        The coefficients b; a row for each target where y has several columns.
+    intercept_ : float or ndarray of shape (n_targets,)
+        The intercept c, or one for each target; 0.0 with `fit_intercept=False`.
     n_iter_ : int or list of int
-        Steps.
+        Steps of the path, for each target.
+
+    See Also
+    --------
+    LarsCV : Chooses where the path ends by cross-validation.
+    LassoLars : The lasso by the same path, in which columns may leave again.
+    OrthogonalMatchingPursuit : Takes columns greedily and fits them fully.
+    lars_path : The path as a function of arrays.
+
+    Notes
+    -----
+    A step costs O(n d) for n rows and d columns, or O(d k) with k columns in use once XᵀX is known. Columns should have
+    like units (`StandardScaler`), since they compete by their correlations.
+
+    References
+    ----------
+    .. [1] B. Efron, T. Hastie, I. Johnstone and R. Tibshirani, "Least Angle Regression", Annals of Statistics 32(2),
+           2004.
 
     Examples
     --------
@@ -158,16 +182,16 @@ class Lars(MultiOutputMixin, LeastAngle):
     def __init__(
         self,
         *,
-        fit_intercept=True,
-        verbose=False,
-        precompute="auto",
-        n_nonzero_coefs=500,
-        eps=_EPS,
-        copy_X=True,
-        fit_path=True,
-        jitter=None,
-        random_state=None,
-    ):
+        fit_intercept: bool = True,
+        verbose: bool | int = False,
+        precompute: Any = "auto",
+        n_nonzero_coefs: Any = 500,
+        eps: float = _EPS,
+        copy_X: bool = True,
+        fit_path: bool = True,
+        jitter: float | None = None,
+        random_state: Any = None,
+    ) -> None:
         self.fit_intercept = fit_intercept
         self.verbose = verbose
         self.precompute = precompute
@@ -178,8 +202,16 @@ class Lars(MultiOutputMixin, LeastAngle):
         self.jitter = jitter
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, Xy: Any = None) -> Any:
-        """Follow the path of each target; `Xy` is Xᵀy of the centred table, where it is known."""
+    def fit(self, X: Any, y: Any, Xy: Any = None) -> Self:
+        """Follow the path of each target.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The number to predict for each row, or several.
+        Xy : array-like of shape (n_features,) or (n_features, n_targets), default=None
+            Xᵀy of the centred table, where it is known already.
+        """
         self._check_shared()
         check_number(self, "jitter", 0, also=(None,))
         alpha, max_iter = self._ends()
@@ -201,23 +233,70 @@ class LassoLars(Lars):
     """The lasso by its path:  min over b, c of  1/(2n) ‖y − Xb − c‖² + α‖b‖₁.
 
     Least angle regression in which a column leaves when its coefficient reaches 0 gives the minimum at every penalty
-    from the largest down to α; it is exact, where coordinate descent (`Lasso`) approaches it.
+    from the largest down to α; it is exact, where coordinate descent (`Lasso`) approaches it. Take it where few columns
+    are used, or where the whole path is of interest.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        α, the strength of the penalty, at least 0.
+        α, the regularisation strength, at least 0: larger values mean more shrinkage and more coefficients of 0. 0 is
+        the end of the path, least squares. Let `LassoLarsCV` choose where it is not known.
+    fit_intercept : bool, default=True
+        Whether to fit the intercept c, which is never penalised. Choose False only where y is known to be 0 at x = 0,
+        or where X and y are centred already.
+    verbose : bool or int, default=False
+        Kept for scikit-learn's signature: nothing is printed.
+    precompute : bool, "auto" or array-like of shape (n_features, n_features), default="auto"
+        XᵀX of the centred table, where it is known; True computes all of it first, False only the rows of it that are
+        needed, "auto" whichever is less work.
     max_iter : int, default=500
-        The most bends of the path.
+        The most bends of the path; `math.inf` for no limit.
+    eps : float, default=2.2e-16
+        From 1e-7 on, columns in the span of those in use are no longer left out: they enter with this as the pivot of
+        the Cholesky factor. Smaller values change nothing. Raise it for nearly collinear columns.
+    copy_X : bool, default=True
+        Kept for scikit-learn's signature: X is never changed.
+    fit_path : bool, default=True
+        Whether to keep all bends of the path, in `coef_path_`; False saves memory.
     positive : bool, default=False
-        Keep all coefficients at 0 or more.
-    fit_intercept, verbose, precompute, eps, copy_X, fit_path, jitter, random_state
-        As in `Lars`.
+        Keep all coefficients at 0 or more, where a negative effect makes no sense.
+    jitter : float or None, default=None
+        Add uniform noise between 0 and this to y, for tables in which many columns are equally good, where the path
+        could not go on.
+    random_state : int, RandomState or None, default=None
+        Where that noise comes from. Pass an integer to get the same result every time.
 
     Attributes
     ----------
-    alphas_, active_, coef_path_, coef_, intercept_, n_iter_
-        As in `Lars`.
+    alphas_ : ndarray of shape (n_bends,), or list of them
+        α at every bend, falling; only the last with `fit_path=False`. A list with several targets.
+    active_ : list of int, or list of them
+        The columns in use at the end, in the order they came; only with `fit_path`.
+    coef_path_ : ndarray of shape (n_features, n_bends), or list of them
+        The coefficients at every bend; only with `fit_path`.
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        The coefficients b; a row for each target where y has several columns.
+    intercept_ : float or ndarray of shape (n_targets,)
+        The intercept c, or one for each target; 0.0 with `fit_intercept=False`.
+    n_iter_ : int or list of int
+        Steps of the path, for each target.
+
+    See Also
+    --------
+    LassoLarsCV : Chooses alpha by cross-validation.
+    LassoLarsIC : Chooses alpha by AIC or BIC.
+    Lasso : The same minimum by coordinate descent, for sparse tables and weights too.
+    lars_path : The path as a function of arrays.
+
+    Notes
+    -----
+    Between bends the coefficients are linear in α. A bend costs O(n d) for n rows and d columns, or O(d k) with k
+    columns in use once XᵀX is known; with many columns in use there are many bends, and `Lasso` is quicker.
+
+    References
+    ----------
+    .. [1] B. Efron, T. Hastie, I. Johnstone and R. Tibshirani, "Least Angle Regression", Annals of Statistics 32(2),
+           2004.
 
     Examples
     --------
@@ -232,19 +311,19 @@ class LassoLars(Lars):
 
     def __init__(
         self,
-        alpha=1.0,
+        alpha: float = 1.0,
         *,
-        fit_intercept=True,
-        verbose=False,
-        precompute="auto",
-        max_iter=500,
-        eps=_EPS,
-        copy_X=True,
-        fit_path=True,
-        positive=False,
-        jitter=None,
-        random_state=None,
-    ):
+        fit_intercept: bool = True,
+        verbose: bool | int = False,
+        precompute: Any = "auto",
+        max_iter: float = 500,
+        eps: float = _EPS,
+        copy_X: bool = True,
+        fit_path: bool = True,
+        positive: bool = False,
+        jitter: float | None = None,
+        random_state: Any = None,
+    ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.verbose = verbose

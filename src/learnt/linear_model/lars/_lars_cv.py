@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn import get_config
@@ -27,35 +27,70 @@ _CHOSEN = {"alpha_": number(0), "cv_alphas_": BENDS["alphas_"], "mse_path_": BEN
 class LarsCV(LeastAngle):
     """Least angle regression that ends at the α which predicts rows left out best.
 
+    The paths of the folds are followed from bend to bend, and compared at all their bends: no grid is to be chosen.
+
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Whether to fit an intercept; otherwise it is 0.
+        Whether to fit the intercept c. Choose False only where y is known to be 0 at x = 0, or where X and y are
+        centred already.
     verbose : bool or int, default=False
         Kept for scikit-learn's signature: nothing is printed.
     max_iter : int, default=500
-        The most steps.
+        The most steps of a path.
     precompute : bool or "auto", default="auto"
-        As in `Lars`; of a matrix, which would be that of all rows, "auto" is made.
+        Whether to compute all of XᵀX first; False computes only the rows of it that are needed, "auto" takes whichever
+        is less work. An array, which would be that of all rows and of no fold, is replaced by "auto" with a warning.
     cv : int, splitter, iterable or None, default=None
-        How rows are left out; None is 5 folds.
+        How rows are left out: a number of folds, a scikit-learn splitter or pairs of (train, test) row numbers; None
+        for 5 folds. Take `GroupKFold` or `TimeSeriesSplit` where rows are not independent.
     max_n_alphas : int, default=1000
-        About how many of the penalties at which a fold's path bends are compared.
+        About how many of the penalties at which the paths of the folds bend are compared.
     n_jobs : int or None, default=None
-        How many folds at a time; None is the number of threads.
-    eps, copy_X
-        As in `Lars`.
+        The most threads to use, over folds; None or -1 for all that this process may. The result does not depend on it.
+    eps : float, default=2.2e-16
+        From 1e-7 on, columns in the span of those in use are no longer left out: they enter with this as the pivot of
+        the Cholesky factor. Smaller values change nothing. Raise it for nearly collinear columns.
+    copy_X : bool, default=True
+        Kept for scikit-learn's signature: X is never changed.
 
     Attributes
     ----------
     alpha_ : float
-        The penalty that was chosen.
-    cv_alphas_ : array of shape (n_cv_alphas,)
+        The penalty of the lowest mean squared error on the rows left out.
+    cv_alphas_ : ndarray of shape (n_cv_alphas,)
         The penalties that were compared, rising.
-    mse_path_ : array of shape (n_cv_alphas, n_folds)
-        The mean squared error on the rows left out.
-    alphas_, active_, coef_path_, coef_, intercept_, n_iter_
-        Of the path of all rows, as in `Lars`.
+    mse_path_ : ndarray of shape (n_cv_alphas, n_folds)
+        The mean squared error on the rows left out, for each penalty and fold.
+    alphas_ : ndarray of shape (n_bends,)
+        α at every bend of the path of all rows, falling.
+    active_ : list of int
+        The columns in use at the end, in the order they came.
+    coef_path_ : ndarray of shape (n_features, n_bends)
+        The coefficients at every bend.
+    coef_ : ndarray of shape (n_features,)
+        The coefficients b.
+    intercept_ : float
+        The intercept c; 0.0 with `fit_intercept=False`.
+    n_iter_ : int
+        Steps of the path of all rows.
+
+    See Also
+    --------
+    Lars : The path with a given number of columns.
+    LassoLarsCV : The lasso, in which columns may leave the path.
+    LassoCV : Compares a grid of penalties, by coordinate descent.
+    OrthogonalMatchingPursuitCV : Chooses how many columns to take greedily.
+
+    Notes
+    -----
+    The residuals of rows left out are linear in α between bends, so that their squares are known exactly at every
+    penalty. The path of all rows is followed to the best one at the end.
+
+    References
+    ----------
+    .. [1] B. Efron, T. Hastie, I. Johnstone and R. Tibshirani, "Least Angle Regression", Annals of Statistics 32(2),
+           2004.
 
     Examples
     --------
@@ -73,16 +108,16 @@ class LarsCV(LeastAngle):
     def __init__(
         self,
         *,
-        fit_intercept=True,
-        verbose=False,
-        max_iter=500,
-        precompute="auto",
-        cv=None,
-        max_n_alphas=1000,
-        n_jobs=None,
-        eps=_EPS,
-        copy_X=True,
-    ):
+        fit_intercept: bool = True,
+        verbose: bool | int = False,
+        max_iter: float = 500,
+        precompute: Any = "auto",
+        cv: Any = None,
+        max_n_alphas: int = 1000,
+        n_jobs: int | None = None,
+        eps: float = _EPS,
+        copy_X: bool = True,
+    ) -> None:
         self.fit_intercept = fit_intercept
         self.verbose = verbose
         self.max_iter = max_iter
@@ -93,8 +128,18 @@ class LarsCV(LeastAngle):
         self.eps = eps
         self.copy_X = copy_X
 
-    def fit(self, X: Any, y: Any, **params: Any) -> Any:
-        """Choose the penalty on folds, then follow the path of all rows to it; `params` go to the splitter."""
+    def fit(self, X: Any, y: Any, **params: Any) -> Self:
+        """Choose the penalty on folds, then follow the path of all rows to it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows to learn from.
+        y : array-like of shape (n_samples,)
+            The number to predict for each row.
+        **params : dict
+            Metadata for the splitter, such as `groups`; only with scikit-learn's metadata routing.
+        """
         self._check_shared()
         check_number(self, "max_n_alphas", 1, integer=True)
         routed = self._routed(params)
@@ -152,21 +197,74 @@ class LarsCV(LeastAngle):
 class LassoLarsCV(LarsCV):
     """The lasso by its path, with the penalty that predicts rows left out best.
 
-    The penalties compared are those at which the paths of the folds bend, instead of a grid (`LassoCV`).
+    The penalties compared are those at which the paths of the folds bend, instead of a grid (`LassoCV`): none is missed
+    between two of them. Take it where few columns are used; where these are strongly correlated, `LassoCV` is steadier.
 
     Parameters
     ----------
+    fit_intercept : bool, default=True
+        Whether to fit the intercept c, which is never penalised. Choose False only where y is known to be 0 at x = 0,
+        or where X and y are centred already.
+    verbose : bool or int, default=False
+        Kept for scikit-learn's signature: nothing is printed.
     max_iter : int, default=500
         The most bends of a path.
+    precompute : bool or "auto", default="auto"
+        Whether to compute all of XᵀX first; False computes only the rows of it that are needed, "auto" takes whichever
+        is less work. An array, which would be that of all rows and of no fold, is replaced by "auto" with a warning.
+    cv : int, splitter, iterable or None, default=None
+        How rows are left out: a number of folds, a scikit-learn splitter or pairs of (train, test) row numbers; None
+        for 5 folds. Take `GroupKFold` or `TimeSeriesSplit` where rows are not independent.
+    max_n_alphas : int, default=1000
+        About how many of the penalties at which the paths of the folds bend are compared.
+    n_jobs : int or None, default=None
+        The most threads to use, over folds; None or -1 for all that this process may. The result does not depend on it.
+    eps : float, default=2.2e-16
+        From 1e-7 on, columns in the span of those in use are no longer left out: they enter with this as the pivot of
+        the Cholesky factor. Smaller values change nothing. Raise it for nearly collinear columns.
+    copy_X : bool, default=True
+        Kept for scikit-learn's signature: X is never changed.
     positive : bool, default=False
-        Keep all coefficients at 0 or more.
-    fit_intercept, verbose, precompute, cv, max_n_alphas, n_jobs, eps, copy_X
-        As in `LarsCV`.
+        Keep all coefficients at 0 or more, where a negative effect makes no sense.
 
     Attributes
     ----------
-    alpha_, cv_alphas_, mse_path_, alphas_, active_, coef_path_, coef_, intercept_, n_iter_
-        As in `LarsCV`.
+    alpha_ : float
+        The penalty of the lowest mean squared error on the rows left out.
+    cv_alphas_ : ndarray of shape (n_cv_alphas,)
+        The penalties that were compared, rising.
+    mse_path_ : ndarray of shape (n_cv_alphas, n_folds)
+        The mean squared error on the rows left out, for each penalty and fold.
+    alphas_ : ndarray of shape (n_bends,)
+        α at every bend of the path of all rows, falling.
+    active_ : list of int
+        The columns in use at the end, in the order they came.
+    coef_path_ : ndarray of shape (n_features, n_bends)
+        The coefficients at every bend.
+    coef_ : ndarray of shape (n_features,)
+        The coefficients b.
+    intercept_ : float
+        The intercept c; 0.0 with `fit_intercept=False`.
+    n_iter_ : int
+        Steps of the path of all rows.
+
+    See Also
+    --------
+    LassoLars : The same model with alpha given.
+    LassoCV : Compares a grid of penalties, by coordinate descent.
+    LassoLarsIC : Chooses alpha by AIC or BIC, without folds.
+    LarsCV : Least angle regression, in which columns never leave.
+
+    Notes
+    -----
+    The residuals of rows left out are linear in α between bends, so that their squares are known exactly at every
+    penalty. The path of all rows is followed to the best one at the end. It is quicker than coordinate descent where
+    few columns are used, and slower where many are.
+
+    References
+    ----------
+    .. [1] B. Efron, T. Hastie, I. Johnstone and R. Tibshirani, "Least Angle Regression", Annals of Statistics 32(2),
+           2004.
 
     Examples
     --------
@@ -183,17 +281,17 @@ class LassoLarsCV(LarsCV):
     def __init__(
         self,
         *,
-        fit_intercept=True,
-        verbose=False,
-        max_iter=500,
-        precompute="auto",
-        cv=None,
-        max_n_alphas=1000,
-        n_jobs=None,
-        eps=_EPS,
-        copy_X=True,
-        positive=False,
-    ):
+        fit_intercept: bool = True,
+        verbose: bool | int = False,
+        max_iter: float = 500,
+        precompute: Any = "auto",
+        cv: Any = None,
+        max_n_alphas: int = 1000,
+        n_jobs: int | None = None,
+        eps: float = _EPS,
+        copy_X: bool = True,
+        positive: bool = False,
+    ) -> None:
         super().__init__(
             fit_intercept=fit_intercept,
             verbose=verbose,

@@ -27,32 +27,69 @@ class LassoLarsIC(LeastAngle):
         n log(2πσ²) + ‖y − Xb − c‖²/σ² + s·k
 
     k is the number of coefficients that are not 0, s is 2 (AIC) or log n (BIC), and σ² is the variance of the noise, by
-    default that of the residuals of least squares.
+    default that of the residuals of least squares. One path is all it costs, where cross-validation takes one for each
+    fold; it relies on the model being right and on many more rows than columns.
 
     Parameters
     ----------
     criterion : {"aic", "bic"}, default="aic"
+        What is made smallest.
+
+        - "aic": Akaike's criterion, which aims at the best predictions.
+        - "bic": the Bayesian criterion, which aims at the right columns and keeps fewer.
+    fit_intercept : bool, default=True
+        Whether to fit the intercept c, which is never penalised. Choose False only where y is known to be 0 at x = 0,
+        or where X and y are centred already.
+    verbose : bool or int, default=False
+        Kept for scikit-learn's signature: nothing is printed.
+    precompute : bool, "auto" or array-like of shape (n_features, n_features), default="auto"
+        XᵀX of the centred table, where it is known; True computes all of it first, False only the rows of it that are
+        needed, "auto" whichever is less work.
     max_iter : int, default=500
-        The most bends of the path.
+        The most bends of the path; `math.inf` for no limit.
+    eps : float, default=2.2e-16
+        From 1e-7 on, columns in the span of those in use are no longer left out: they enter with this as the pivot of
+        the Cholesky factor. Smaller values change nothing. Raise it for nearly collinear columns.
+    copy_X : bool, default=True
+        Kept for scikit-learn's signature: X is never changed.
     positive : bool, default=False
-        Keep all coefficients at 0 or more.
+        Keep all coefficients at 0 or more, where a negative effect makes no sense.
     noise_variance : float or None, default=None
-        σ²; to be given where there are no more rows than columns.
-    fit_intercept, verbose, precompute, eps, copy_X
-        As in `Lars`.
+        σ², the variance of the noise; None estimates it from the residuals of least squares. To be given where there
+        are no more rows than columns.
 
     Attributes
     ----------
     alpha_ : float
         The penalty that was chosen.
-    alphas_ : array of shape (n_alphas,)
-        The penalties at which the path bends, among which it was.
-    criterion_ : array of shape (n_alphas,)
+    alphas_ : ndarray of shape (n_bends,)
+        The penalties at which the path bends, among which it was; falling.
+    criterion_ : ndarray of shape (n_bends,)
         The criterion there.
     noise_variance_ : float
-        σ².
-    coef_, intercept_, n_iter_
-        As in `Lars`.
+        σ², given or estimated.
+    coef_ : ndarray of shape (n_features,)
+        The coefficients b.
+    intercept_ : float
+        The intercept c; 0.0 with `fit_intercept=False`.
+    n_iter_ : int
+        Steps of the path.
+
+    See Also
+    --------
+    LassoLarsCV : Chooses alpha by cross-validation along the same path.
+    LassoCV : Chooses alpha by cross-validation on a grid.
+    LassoLars : The same model with alpha given.
+
+    Notes
+    -----
+    The number of coefficients that are not 0 is an unbiased estimate of the degrees of freedom of the lasso [1]_, which
+    is why it stands for k.
+
+    References
+    ----------
+    .. [1] H. Zou, T. Hastie and R. Tibshirani, "On the 'Degrees of Freedom' of the Lasso", Annals of Statistics 35(5),
+           2007.
 
     Examples
     --------
@@ -79,17 +116,17 @@ class LassoLarsIC(LeastAngle):
 
     def __init__(
         self,
-        criterion="aic",
+        criterion: str = "aic",
         *,
-        fit_intercept=True,
-        verbose=False,
-        precompute="auto",
-        max_iter=500,
-        eps=_EPS,
-        copy_X=True,
-        positive=False,
-        noise_variance=None,
-    ):
+        fit_intercept: bool = True,
+        verbose: bool | int = False,
+        precompute: Any = "auto",
+        max_iter: float = 500,
+        eps: float = _EPS,
+        copy_X: bool = True,
+        positive: bool = False,
+        noise_variance: float | None = None,
+    ) -> None:
         self.criterion = criterion
         self.fit_intercept = fit_intercept
         self.verbose = verbose
@@ -101,7 +138,13 @@ class LassoLarsIC(LeastAngle):
         self.noise_variance = noise_variance
 
     def fit(self, X: Any, y: Any, copy_X: bool | None = None) -> LassoLarsIC:
-        """Follow the path to least squares and choose one of its bends; X is never changed, whatever `copy_X` says."""
+        """Follow the path to least squares and choose one of its bends.
+
+        Parameters
+        ----------
+        copy_X : bool or None, default=None
+            Kept for scikit-learn's signature: X is never changed.
+        """
         self._check_shared()
         check_choice(self, "criterion", ("aic", "bic"))
         check_number(self, "noise_variance", 0, also=(None,))

@@ -41,15 +41,21 @@ class InferringPredictor(LinearPredictor):
     _inference: dict[str, Any]
 
     def predict(self, X: Any, interval: Any = None, level: float = 0.95) -> Any:
-        """One number (or one row of numbers, with several targets) for every row of X.
+        """One number (or one row of numbers, with several targets) for every row of X, with intervals where asked for.
 
         Parameters
         ----------
-        interval : None, "prediction", "confidence" or float, default=None
-            "prediction": also the ends of an interval that holds a new y with probability `level`; "confidence": one
-            that holds the mean of y. A number such as 0.95 is a prediction interval at that level. The result is then
-            (prediction, lower, upper). See `summary` on what this needs.
+        interval : {None, "prediction", "confidence"} or float, default=None
+            "prediction" adds the ends of an interval that holds a new y with probability `level`; "confidence" those of
+            one that holds the mean of y. A number such as 0.95 is a prediction interval at that level. None gives the
+            prediction alone. Intervals need the rows of the fit: `summary` says for how long these are remembered.
         level : float, default=0.95
+            Probability of the interval, between 0 and 1, where `interval` is a word.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,) or (n_samples, n_targets), or a named tuple of three such arrays
+            The predicted numbers; with `interval` they come as (prediction, lower, upper).
         """
         if is_operator(X) and interval is None:
             return operator_scores(self, X)
@@ -69,7 +75,20 @@ class InferringPredictor(LinearPredictor):
         return Interval(mean, mean - width, mean + width)
 
     def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[Any, Any]:
-        """The ends (lower, upper) of an interval that holds a new y with probability `coverage`."""
+        """The ends of an interval that holds a new y with a given probability, for every row of X.
+
+        Parameters
+        ----------
+        coverage : float, default=0.95
+            The probability, between 0 and 1.
+
+        Returns
+        -------
+        lower : ndarray of shape (n_samples,) or (n_samples, n_targets)
+            The lower ends.
+        upper : ndarray of shape (n_samples,) or (n_samples, n_targets)
+            The upper ends.
+        """
         return self.predict(X, interval=check_level(coverage, "coverage"))[1:]
 
     def summary(self, X: Any = None, y: Any = None, sample_weight: Any = None, *, level: float = 0.95) -> LinearSummary:
@@ -84,9 +103,20 @@ class InferringPredictor(LinearPredictor):
 
         Parameters
         ----------
-        X, y, sample_weight : the data of the fit, optional
+        X : array-like of shape (n_samples, n_features), default=None
+            The rows of the fit, together with y; None for those that are remembered.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
+            The targets of the fit.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of the fit, where there were any.
         level : float, default=0.95
-            Of the confidence intervals.
+            Probability of the confidence intervals, between 0 and 1.
+
+        Returns
+        -------
+        summary : LinearSummary
+            Arrays `estimate`, `stderr`, `t`, `p` and `interval`, numbers such as `r2`, `sigma`, `f`, `aic` and `bic`;
+            prints as a table, also in notebooks.
         """
         level = check_level(level, "level")
         check_is_fitted(self, msg="This %(name)s instance is not fitted yet: call 'fit' with training data first.")

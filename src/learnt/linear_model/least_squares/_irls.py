@@ -27,30 +27,60 @@ class IterativelyReweightedLeastSquares(LinearPredictor, RegressorMixin, Estimat
 
         b, c ← argmin Σᵢ wᵢ (yᵢ − xᵢᵀb − c)²/σᵢ²        σᵢ ← from the residuals
 
+    For data whose noise differs from row to row (heteroscedasticity): exact rows then count more than noisy ones. With
+    `variance="residual"` it is robust to outliers instead, since a row far from the fit loses its weight.
+
     Parameters
     ----------
-    variance : "residual", "features" or callable, default="residual"
-        "residual": σᵢ² = eᵢ² + δ², every row for itself. δ keeps rows that happen to be met from taking over; the fixed
-        point minimises Σ wᵢ log(eᵢ² + δ²), so that wild rows hardly count. "features": log σᵢ² is linear in xᵢ. A
-        callable gets (X, prediction, residual) and returns the variance of every row, up to a factor.
+    variance : {"residual", "features"} or callable, default="residual"
+        Where the variances come from.
+
+        - "residual": σᵢ² = eᵢ² + δ², every row for itself. δ keeps rows that happen to be met from taking over; the
+          fixed point minimises Σ wᵢ log(eᵢ² + δ²), so that outliers hardly count.
+        - "features": log σᵢ² is linear in xᵢ, for noise that grows or falls with some columns.
+        - A callable gets (X, prediction, residual) and returns the variance of every row, up to a factor.
     floor : float, default=1.0
-        δ in standard deviations of the noise, which are taken from the median of the absolute residuals.
+        δ in standard deviations of the noise, which are taken from the median of the absolute residuals. Smaller values
+        treat more rows as outliers and converge less surely.
     max_iter : int, default=100
+        The most least-squares problems to solve. Raise it where a ConvergenceWarning says so.
     tol : float, default=1e-6
         Stop when the predictions change by less than this share of their spread.
     fit_intercept : bool, default=True
+        Whether to fit the intercept c. Choose False only where y is known to be 0 at x = 0, or where X and y are
+        centred already.
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,)
+    coef_ : ndarray of shape (n_features,)
+        The coefficients b.
     intercept_ : float
-    variance_ : array of shape (n_samples,)
+        The intercept c; 0.0 with `fit_intercept=False`.
+    variance_ : ndarray of shape (n_samples,)
         σᵢ² of the training rows; ∞ for rows of weight 0.
     n_iter_ : int
         Least-squares problems solved.
 
+    See Also
+    --------
+    HuberRegressor : Robust to outliers by a convex loss, with one scale for all rows.
+    LinearRegression : Least squares with the same noise in every row.
+    QuantileRegressor : Regression of a quantile, which shows how the spread changes.
+
+    Notes
+    -----
+    Each round is one weighted least-squares problem, O(n d²) for n rows and d columns. With `variance="residual"` the
+    objective is not convex: the result is a local minimum, reached from plain least squares.
+
+    References
+    ----------
+    .. [1] P. J. Green, "Iteratively Reweighted Least Squares for Maximum Likelihood Estimation, and some Robust and
+           Resistant Alternatives", Journal of the Royal Statistical Society B 46(2), 1984.
+
     Examples
     --------
+    Noise that grows with x:
+
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(1, 10, size=(500, 1))
@@ -68,7 +98,15 @@ class IterativelyReweightedLeastSquares(LinearPredictor, RegressorMixin, Estimat
     __learnt_takes__ = Takes(sparse=True)
     __learnt_trial__ = Trial(quick={"variance": "features", "tol": 1e-9}, warmup=(Warm("amount"),))
 
-    def __init__(self, *, variance="residual", floor=1.0, max_iter=100, tol=1e-6, fit_intercept=True):
+    def __init__(
+        self,
+        *,
+        variance: Any = "residual",
+        floor: float = 1.0,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        fit_intercept: bool = True,
+    ) -> None:
         self.variance = variance
         self.floor = floor
         self.max_iter = max_iter

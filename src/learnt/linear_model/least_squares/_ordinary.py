@@ -30,39 +30,68 @@ _LARGEST_KEPT = 2048  # rows of the matrix that a model may keep for its singula
 class LinearRegression(MultiOutputMixin, InferringPredictor, RegressorMixin, Estimator):
     """Ordinary least squares:  min over b, c of  Σᵢ wᵢ (yᵢ − xᵢᵀb − c)².
 
-    It fits from sums over rows, so X may be an array, a memory map, a SciPy matrix, a tensor on a device, a
-    `learnt.scan` table larger than memory, or a Dask collection; no copy of X is made. `summary()` has standard errors,
-    t and p; `predict(X, interval=0.95)` has intervals.
+    The first model to try for a number that depends on its columns about linearly: it has nothing to tune, and its
+    coefficients can be read. `summary()` has standard errors, t and p; `predict(X, interval=0.95)` has prediction
+    intervals. Where columns are many beside the rows, or nearly collinear, the coefficients become large and overfit:
+    take `Ridge` or `Lasso`, which shrink them.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Whether to fit c; otherwise it is 0.
+        Whether to fit the intercept c. Choose False only where y is known to be 0 at x = 0, or where X and y are
+        centred already.
     copy_X : bool, default=True
         Kept for scikit-learn's signature: X is never changed.
     tol : float, default=1e-6
-        Precision of `solver="lsqr"`.
+        Precision of `solver="lsqr"`: smaller values cost more iterations. Other solvers are exact and ignore it.
     n_jobs : int or None, default=None
-        Threads; None for what `learnt.set_threads` or the machine says.
+        The most threads to use; None for as many as `learnt.set_threads` or the machine allows. The result does not
+        depend on it.
     positive : bool, default=False
-        Keep all coefficients at 0 or more.
+        Keep all coefficients at 0 or more, where a negative effect makes no sense (non-negative least squares).
     solver : {"auto", "normal", "cholesky", "qr", "svd", "lsqr"}, default="auto"
-        "auto" solves the normal equations by Cholesky, estimates the condition number, corrects the solution by
-        residuals where it is bad, and goes over to singular values where it is hopeless. "normal" does none of this.
-        "qr" and "svd" factorise the data and survive a condition number of 1e8. "lsqr" only multiplies by X,
-        which may then be a `scipy.sparse.linalg.LinearOperator` too; memory maps, `scan` tables and Dask collections
-        are read block by block, a pass an iteration, in memory that does not grow with the number of rows.
+        How the problem is solved. All find the same coefficients where X is well-conditioned.
+
+        - "auto" solves the normal equations by Cholesky, estimates the condition number, corrects the solution by
+          residuals where that is bad, and goes over to singular values where it is hopeless. Wide sparse X goes to
+          "lsqr", and X with fewer rows than columns to the n × n problem.
+        - "cholesky" does the same, and never changes to the n × n problem or to "lsqr".
+        - "normal" solves the normal equations with no correction: the quickest, for columns far from collinear.
+        - "qr" and "svd" factorise the data themselves and survive a condition number of 1e8.
+        - "lsqr" only multiplies by X, which may then be a `scipy.sparse.linalg.LinearOperator` too. Memory maps, `scan`
+          tables and Dask collections are read block by block, one pass an iteration, in memory that does not grow with
+          the number of rows.
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,) or (n_targets, n_features)
-    intercept_ : float or array of shape (n_targets,)
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        The coefficients b; a row for each target where y has several columns.
+    intercept_ : float or ndarray of shape (n_targets,)
+        The intercept c, or one for each target; 0.0 with `fit_intercept=False`.
     rank_ : int
-        Rank of the (centred) data, for dense X.
-    singular_ : array of shape (min(n, n_features),)
-        Its singular values, for dense X.
+        Rank of the (centred) data; only where the solver finds it, as those of dense X do.
+    singular_ : ndarray of shape (min(n_samples, n_features),)
+        Singular values of the (centred) data, for dense X; computed when first asked for.
     solver_ : str
-        What was used in the end.
+        The solver that was used in the end.
+
+    See Also
+    --------
+    Ridge : Shrinks the coefficients, against overfitting and collinear columns.
+    Lasso : Shrinks them and sets many to exactly 0.
+    HuberRegressor : Linear regression that outliers in y hardly move.
+    BayesianLinearRegression : The whole posterior of the coefficients.
+    TotalLeastSquares : Allows for errors in X as well as in y.
+
+    Notes
+    -----
+    It fits from sums over rows, without a copy of X: X may be an array, a memory map, a SciPy sparse matrix (unless
+    `positive`), a tensor on a device, a `learnt.scan` table larger than memory, or a Dask collection. Time is O(n d²)
+    for n rows and d columns, and O(d³) for the solution; memory beside X is O(d²). Where several coefficient vectors
+    fit equally well, because columns are collinear or rows too few, the shortest of them is taken.
+
+    A row of weight 2 counts as two rows for the coefficients. For standard errors and intervals a weight says how exact
+    a row is, its noise having the variance σ²/w.
 
     Examples
     --------
@@ -74,6 +103,9 @@ class LinearRegression(MultiOutputMixin, InferringPredictor, RegressorMixin, Est
     (array([1., 2.]), 3.00)
     >>> model.predict(np.array([[3.0, 5.0]]))
     array([16.])
+
+    Standard errors and p-values, with a little noise on y:
+
     >>> y = y + np.array([0.1, -0.1, 0.1, 0.1])
     >>> summary = LinearRegression().fit(X, y).summary()
     >>> summary.stderr.round(2), summary.p.round(2)
@@ -104,7 +136,16 @@ class LinearRegression(MultiOutputMixin, InferringPredictor, RegressorMixin, Est
     def __learnt_takes__(self) -> Takes:
         return Takes(sparse=not self.positive, tensors=True, lazy=True)
 
-    def __init__(self, *, fit_intercept=True, copy_X=True, tol=1e-6, n_jobs=None, positive=False, solver="auto"):
+    def __init__(
+        self,
+        *,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        positive: bool = False,
+        solver: str = "auto",
+    ) -> None:
         self.fit_intercept = fit_intercept
         self.copy_X = copy_X
         self.tol = tol
@@ -113,7 +154,15 @@ class LinearRegression(MultiOutputMixin, InferringPredictor, RegressorMixin, Est
         self.solver = solver
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearRegression:
-        """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
+        """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, LinearOperator} of shape (n_samples, n_features)
+            The rows to learn from. A LinearOperator needs `solver="lsqr"` or "auto".
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The number to predict for each row, or several.
+        """
         check_flag(self, "fit_intercept", "positive", "copy_X")
         check_number(self, "tol", 0)
         check_choice(self, "solver", _SOLVERS)
@@ -164,7 +213,10 @@ class LinearRegression(MultiOutputMixin, InferringPredictor, RegressorMixin, Est
 
     @cached_property
     def singular_(self) -> np.ndarray:
-        """Computed when asked for: it would take a good part of the time of a fit with many columns."""
+        """Singular values of the (centred) data, in falling order, computed when first asked for.
+
+        With many columns they would take a good part of the time of a fit.
+        """
         scatter = vars(self).get("_scatter")
         if scatter is None:
             raise AttributeError(f"{type(self).__name__} has no singular_: it is not fitted, or its solver has none.")

@@ -29,39 +29,73 @@ _SOLVERS = ("auto", "cholesky", "svd", "qr", "augmented", "dual", "lsqr", *_SYNO
 class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
     """Least squares with a squared penalty on the weights:  min over b, c of  Σᵢ wᵢ (yᵢ − xᵢᵀb − c)² + α‖b‖².
 
-    It fits from sums over rows, so X may be an array, a memory map, a SciPy matrix, a tensor on a device, a
-    `learnt.scan` table larger than memory, or a Dask collection. X is copied only where rows are fewer than columns.
+    The penalty shrinks the coefficients towards 0, which costs a little bias and saves much variance where columns are
+    many or collinear: a safe default for linear regression. All columns stay in the model; take `Lasso` or `ElasticNet`
+    where most should get a coefficient of 0. Columns should have like units, or `standardize=True`.
 
     Parameters
     ----------
-    alpha : float or array of shape (n_targets,), default=1.0
-        Strength of the penalty, at least 0; one for each target, if several are given.
+    alpha : float or array-like of shape (n_targets,), default=1.0
+        α, the regularisation strength, at least 0: larger values mean more shrinkage and less overfitting, 0 is plain
+        least squares. Several numbers are one for each target. It depends on the units of X and grows with the number
+        of rows; try powers of 10, or let `RidgeCV` choose.
     fit_intercept : bool, default=True
-        Whether to fit c, which is not penalised; otherwise it is 0.
+        Whether to fit the intercept c, which is never penalised. Choose False only where y is known to be 0 at x = 0,
+        or where X and y are centred already.
     copy_X : bool, default=True
         Kept for scikit-learn's signature: X is never changed.
-    max_iter, tol : int or None, float
-        Iterations and precision of `solver="lsqr"`.
-    solver : {"auto", "cholesky", "svd", "qr", "augmented", "dual", "lsqr"}, default="auto"
-        "auto" takes Cholesky, or the dual form where rows are fewer than columns, or LSQR for wide sparse data.
-        scikit-learn's "sag", "saga" and "lbfgs" name other ways to the same minimum and mean "auto"; "sparse_cg"
-        means "lsqr".
+    max_iter : int or None, default=None
+        The most iterations of `solver="lsqr"`; None for twice the number of columns. Direct solvers ignore it.
+    tol : float, default=1e-4
+        Precision of `solver="lsqr"`, where values above 1e-6 count as 1e-6. Direct solvers ignore it.
+    solver : str, default="auto"
+        How the problem is solved; all ways find the same minimum.
+
+        - "auto" takes "cholesky", or "dual" where rows are fewer than columns, or "lsqr" for wide sparse data.
+        - "cholesky" solves the normal equations, and corrects the solution where they are ill-conditioned.
+        - "svd" uses singular values: the safest for collinear columns and a tiny α.
+        - "qr" and "augmented" factorise the data with √α·I below them.
+        - "dual" solves the n × n problem, for fewer rows than columns.
+        - "lsqr" only multiplies by X: for large sparse data.
+        - "sparse_cg", "sag", "saga" and "lbfgs" are scikit-learn's names of other ways to the same minimum: the first
+          means "lsqr" here, the others "auto". "lbfgs" needs `positive=True`.
     positive : bool, default=False
-        Keep all coefficients at 0 or more.
-    random_state : int, RandomState or None
+        Keep all coefficients at 0 or more, where a negative effect makes no sense; with solver "auto" or "lbfgs".
+    random_state : int, RandomState or None, default=None
         Kept for scikit-learn's signature: nothing here is random.
     standardize : bool, default=False
-        Bring columns to standard deviation 1 first, so that the penalty sees no units, and the coefficients back to
-        the columns as they are. X must be an array or a SciPy matrix in memory, and is copied.
+        Bring columns to standard deviation 1 first, so that the penalty does not depend on their units, and the
+        coefficients back to the columns as they are. X must be an array or a SciPy matrix in memory, and is copied.
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,) or (n_targets, n_features)
-    intercept_ : float or array of shape (n_targets,)
-    n_iter_ : array of shape (n_targets,) or None
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        The coefficients b; a row for each target where y has several columns.
+    intercept_ : float or ndarray of shape (n_targets,)
+        The intercept c, or one for each target; 0.0 with `fit_intercept=False`.
+    n_iter_ : ndarray of shape (n_targets,) or None
         Iterations of "lsqr"; 1 where "auto" solved directly; None for a direct solver asked for by name.
     solver_ : str
-        What was used in the end, by the name that was asked for where it is a synonym.
+        The solver that was used in the end, by the name that was asked for where that is one of scikit-learn's.
+
+    See Also
+    --------
+    RidgeCV : Chooses alpha by leave-one-out, for the cost of about one fit.
+    RidgeClassifier : Ridge regression of labels.
+    Lasso : Penalises absolute values, which sets many coefficients to 0.
+    BayesianRidge : Finds the strength from the evidence, with standard deviations of the predictions.
+    learnt.kernel_ridge.KernelRidge : Ridge regression of nonlinear functions by kernels.
+
+    Notes
+    -----
+    It fits from sums over rows: O(n d²) for n rows and d columns, plus O(d³) for the solution; O(n² d) where rows are
+    fewer than columns, the only case in which X is copied. Multiplying all weights by a number is the same as dividing
+    α by it. In a Bayesian reading, α is the variance of the noise over that of the coefficients.
+
+    References
+    ----------
+    .. [1] A. E. Hoerl and R. W. Kennard, "Ridge Regression: Biased Estimation for Nonorthogonal Problems",
+           Technometrics 12(1), 1970.
 
     Examples
     --------
@@ -71,6 +105,11 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
     >>> model = Ridge(alpha=5.0).fit(X, y)
     >>> model.coef_, float(model.intercept_)
     (array([1.]), 2.5)
+
+    A larger α shrinks more:
+
+    >>> [float(Ridge(alpha).fit(X, y).coef_[0]) for alpha in (0.0, 5.0, 15.0)]
+    [2.0, 1.0, 0.5]
     """
 
     __learnt_schema__ = Schema(
@@ -84,17 +123,17 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
 
     def __init__(
         self,
-        alpha=1.0,
+        alpha: Any = 1.0,
         *,
-        fit_intercept=True,
-        copy_X=True,
-        max_iter=None,
-        tol=1e-4,
-        solver="auto",
-        positive=False,
-        random_state=None,
-        standardize=False,
-    ):
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        max_iter: int | None = None,
+        tol: float = 1e-4,
+        solver: str = "auto",
+        positive: bool = False,
+        random_state: Any = None,
+        standardize: bool = False,
+    ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.copy_X = copy_X
@@ -106,7 +145,13 @@ class Ridge(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
         self.standardize = standardize
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Ridge:
-        """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
+        """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The number to predict for each row, or several.
+        """
         check_flag(self, "fit_intercept", "positive", "standardize", "copy_X")
         check_number(self, "max_iter", 1, integer=True, also=(None,))
         check_number(self, "tol", 0)

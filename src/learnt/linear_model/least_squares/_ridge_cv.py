@@ -42,32 +42,61 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
 
         error(α) = Σᵢ wᵢ (eᵢ(α) / (1 − Hᵢᵢ(α)))² / n,    H the hat matrix
 
-    All α together cost two passes over the data, wherever these lie (see `Ridge`).
+    Cross-validation with as many folds as rows, for about the cost of one `Ridge`: all α together take two passes over
+    the data. Take it in place of `Ridge` wherever the regularisation strength is not known.
 
     Parameters
     ----------
-    alphas : array of shape (n_alphas,), default=(0.1, 1.0, 10.0)
-        The penalties to choose from, each greater than 0.
+    alphas : array-like of shape (n_alphas,), default=(0.1, 1.0, 10.0)
+        The regularisation strengths to choose from, each greater than 0 (0 is allowed with `cv`). More values cost
+        little: `np.logspace(-4, 4, 20)` is a good grid. Where an end of it is chosen, extend it.
     fit_intercept : bool, default=True
+        Whether to fit the intercept c, which is never penalised. Choose False only where y is known to be 0 at x = 0,
+        or where X and y are centred already.
     scoring : str, callable or None, default=None
-        A scikit-learn score to maximise on the left-out predictions; None is the negative mean squared error.
-    cv : int, splitter or None, default=None
-        None for leave-one-out; otherwise `Ridge` is cross-validated on these splits.
+        A scikit-learn score of the left-out predictions to maximise, such as "neg_mean_absolute_error"; None is the
+        negative mean squared error.
+    cv : int, splitter, iterable or None, default=None
+        None for leave-one-out; otherwise `Ridge` is cross-validated on these splits, which takes a fit for each α and
+        fold. Set it where rows come in groups or in time, so that leaving out one of them is too easy.
     gcv_mode : {None, "auto", "svd", "eigen"}, default=None
         Kept for scikit-learn's signature: the shape of X decides.
     store_cv_results : bool, default=False
-        Keep the left-out squared errors (or predictions, with `scoring`) in `cv_results_`.
+        Keep the left-out squared errors (or predictions, with `scoring`) in `cv_results_`; not with `cv`.
     alpha_per_target : bool, default=False
-        Choose one α for each target.
+        Choose one α for each target, instead of one for all; not with `cv`.
 
     Attributes
     ----------
-    alpha_ : float or array of shape (n_targets,)
-    best_score_ : float or array of shape (n_targets,)
-        It has six digits where α was chosen in single precision, as it is for hundreds of rows that are fewer than the
-        columns, unless `store_cv_results`.
-    coef_, intercept_ : as in `Ridge`
-    cv_results_ : array of shape (n_samples, n_alphas) or (n_samples, n_targets, n_alphas)
+    alpha_ : float or ndarray of shape (n_targets,)
+        The regularisation strength that was chosen; with `alpha_per_target` one for each target.
+    best_score_ : float or ndarray of shape (n_targets,)
+        Its score. It has six digits where α was chosen in single precision, as it is for hundreds of rows that are
+        fewer than the columns, unless `store_cv_results`.
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        The coefficients b; a row for each target where y has several columns.
+    intercept_ : float or ndarray of shape (n_targets,)
+        The intercept c, or one for each target; 0.0 with `fit_intercept=False`.
+    cv_results_ : ndarray of shape (n_samples, n_alphas) or (n_samples, n_targets, n_alphas)
+        With `store_cv_results`, the left-out squared errors, times the weights; with `scoring` the left-out
+        predictions. Rows of weight 0 have the error 0, or the prediction NaN.
+
+    See Also
+    --------
+    Ridge : The same model with α given.
+    RidgeClassifierCV : The twin for labels.
+    LassoCV : Chooses the penalty of the lasso, and few columns.
+    BayesianRidge : Finds the strength from the evidence instead.
+
+    Notes
+    -----
+    The leave-one-out residuals come from one decomposition of the d × d scatter matrix, or of the n × n matrix of inner
+    products where rows are fewer than columns: O(n d min(n, d)), and O(n d) for each α.
+
+    References
+    ----------
+    .. [1] D. M. Allen, "The Relationship between Variable Selection and Data Augmentation and a Method for Prediction",
+           Technometrics 16(1), 1974.
 
     Examples
     --------
@@ -93,15 +122,15 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
 
     def __init__(
         self,
-        alphas=(0.1, 1.0, 10.0),
+        alphas: Any = (0.1, 1.0, 10.0),
         *,
-        fit_intercept=True,
-        scoring=None,
-        cv=None,
-        gcv_mode=None,
-        store_cv_results=False,
-        alpha_per_target=False,
-    ):
+        fit_intercept: bool = True,
+        scoring: Any = None,
+        cv: Any = None,
+        gcv_mode: str | None = None,
+        store_cv_results: bool = False,
+        alpha_per_target: bool = False,
+    ) -> None:
         self.alphas = alphas
         self.fit_intercept = fit_intercept
         self.scoring = scoring
@@ -111,7 +140,17 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
         self.alpha_per_target = alpha_per_target
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> RidgeCV:
-        """Choose α and fit the coefficients with it."""
+        """Choose α and fit the coefficients with it; a row of weight 0 is not there.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The number to predict for each row, or several.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts: 2 as two rows, 0 as none. None counts every row once.
+        **params : dict
+            With `cv`, passed on to the search: metadata such as `groups` for the splitter.
+        """
         check_flag(self, "fit_intercept", "store_cv_results", "alpha_per_target")
         check_choice(self, "gcv_mode", (None, "auto", "svd", "eigen"))
         alphas = self._checked_alphas()

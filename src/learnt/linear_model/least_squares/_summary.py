@@ -16,19 +16,62 @@ _HEADINGS = ("estimate", "std error", "t", "p")
 class LinearSummary:
     """Estimates of least squares with what is known about them; prints as a table, also in notebooks.
 
+    `LinearRegression().fit(X, y).summary()` makes one. With several targets each array has a first axis of targets, and
+    each number is an array.
+
+    Parameters
+    ----------
+    inference : Inference
+        Sums over the rows: what the data say about noise and covariance.
+    names : list of str
+        The names of the coefficients.
+    estimate : ndarray of shape (n_targets, n_names)
+        The coefficients.
+    level : float
+        Probability of the confidence intervals.
+    single : bool
+        Whether y was one-dimensional, so that results have no axis of targets.
+
     Attributes
     ----------
     names : list of str
         "intercept" where there is one, then the columns.
-    estimate, stderr, t, p : arrays of shape (n_names,) or (n_targets, n_names)
-        `p` is the probability of so large a t where the coefficient is 0.
-    interval : array of shape (n_names, 2) or (n_targets, n_names, 2)
-        Confidence interval at `level`.
-    covariance : array of shape (n_names, n_names) or (n_targets, n_names, n_names)
-    n, dof : int
-        Rows, and rows less coefficients.
-    noise_variance, sigma, r2, adjusted_r2, f, f_p, log_likelihood, aic, bic : float or array of shape (n_targets,)
-        Without an intercept R² compares with 0 instead of the mean.
+    estimate : ndarray of shape (n_names,) or (n_targets, n_names)
+        The coefficients.
+    stderr : ndarray of shape (n_names,) or (n_targets, n_names)
+        Their standard errors.
+    t : ndarray of shape (n_names,) or (n_targets, n_names)
+        Estimate over standard error.
+    p : ndarray of shape (n_names,) or (n_targets, n_names)
+        Probability of so large a |t| where the coefficient is 0.
+    interval : ndarray of shape (n_names, 2) or (n_targets, n_names, 2)
+        Confidence intervals at `level`.
+    level : float
+        Probability of the intervals.
+    covariance : ndarray of shape (n_names, n_names) or (n_targets, n_names, n_names)
+        Covariance of the estimates.
+    n : int
+        Number of rows.
+    dof : int
+        Degrees of freedom: rows less coefficients.
+    noise_variance : float or ndarray of shape (n_targets,)
+        σ², from the residuals.
+    sigma : float or ndarray of shape (n_targets,)
+        σ, the standard deviation of the noise.
+    r2 : float or ndarray of shape (n_targets,)
+        R²; without an intercept it compares with 0 instead of the mean.
+    adjusted_r2 : float or ndarray of shape (n_targets,)
+        R² with a deduction for the number of coefficients.
+    f : float or ndarray of shape (n_targets,)
+        F statistic of all slopes together.
+    f_p : float or ndarray of shape (n_targets,)
+        Probability of so large an F where all slopes are 0.
+    log_likelihood : float or ndarray of shape (n_targets,)
+        Log-likelihood at the estimates.
+    aic : float or ndarray of shape (n_targets,)
+        Akaike's information criterion; of two models the one with the lower value is preferred.
+    bic : float or ndarray of shape (n_targets,)
+        Bayesian information criterion, which punishes coefficients harder.
     """
 
     def __init__(

@@ -29,36 +29,58 @@ class TotalLeastSquares(MultiOutputMixin, LinearPredictor, RegressorMixin, Estim
 
         min over E, R, B, c of  ‖[E, R]‖²   such that  (X + E) B + c = Y + R.
 
-    Points move at right angles to the fitted plane, so that x and y have equal rights: regressing x on y gives the same
-    line. The solution comes from the singular vectors of the centred [X, Y] with the smallest singular values: with
-    these in the columns of [V₁; V₂], B = −V₁V₂⁻¹. Where columns of X are dependent, or rows too few, B is the shortest.
+    For columns of X that are measured with errors, as y is: ordinary least squares then finds slopes that are too small
+    (attenuation). Points move at right angles to the fitted plane, so that x and y have equal rights: regressing x on y
+    gives the same line. To predict y from an x with the same errors, `LinearRegression` is still better.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Whether to fit c; otherwise it is 0.
-    noise : array of shape (n_features + n_targets,) or None, default=None
+        Whether to fit the intercept c. Choose False only where y is known to be 0 at x = 0, or where X and y are
+        centred already.
+    noise : array-like of shape (n_features + n_targets,) or None, default=None
         Standard deviations of the errors in the columns of X and then Y, up to a common factor; None for equal ones.
         The result depends on it, and on the units of the columns where it is None. With one feature this is Deming
         regression.
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,) or (n_targets, n_features)
-    intercept_ : float or array of shape (n_targets,)
-    covariance_ : array of shape (n_features, n_features) or (n_targets, n_features, n_features)
-        Of the coefficients, for many rows and normal errors; NaN where rows are no more than unknowns. Weights are
-        taken as 1 / variance of a row's errors, up to a common factor.
-    stderr_ : array shaped like coef_
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        The coefficients b; a row for each target where y has several columns.
+    intercept_ : float or ndarray of shape (n_targets,)
+        The intercept c, or one for each target; 0.0 with `fit_intercept=False`.
+    covariance_ : ndarray of shape (n_features, n_features) or (n_targets, n_features, n_features)
+        Covariance of the coefficients, for many rows and normal errors; NaN where rows are no more than unknowns.
+        Weights are taken as 1 / variance of a row's errors, up to a common factor.
+    stderr_ : ndarray of shape (n_features,) or (n_targets, n_features)
         Standard errors of the coefficients.
     sigma_ : float
         Standard deviation of the errors, in units of `noise`.
-    singular_ : array of shape (n_features + n_targets,)
+    singular_ : ndarray of shape (n_features + n_targets,)
         Singular values of the centred [X, Y], in units of `noise`; the squares of the last n_targets add up to the
         squared correction.
 
+    See Also
+    --------
+    LinearRegression : Least squares with errors in y only.
+    Ridge : Shrinks coefficients, where this makes them larger.
+    learnt.decomposition.PCA : The directions of largest variance, where no column is the target.
+
+    Notes
+    -----
+    The solution comes from the singular vectors of the centred [X, Y] with the smallest singular values: with these in
+    the columns of [V₁; V₂], B = −V₁V₂⁻¹. Where columns of X are dependent, or rows too few, B is the shortest. The data
+    are reduced to a triangular factor block by block, in O(n (d + k)²) time for n rows, d columns and k targets.
+
+    References
+    ----------
+    .. [1] G. H. Golub and C. F. Van Loan, "An Analysis of the Total Least Squares Problem", SIAM Journal on Numerical
+           Analysis 17(6), 1980.
+
     Examples
     --------
+    The slope of y on x times that of x on y is 1:
+
     >>> import numpy as np
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> y = np.array([0.0, 2.0, 1.0, 3.0])
@@ -81,12 +103,18 @@ class TotalLeastSquares(MultiOutputMixin, LinearPredictor, RegressorMixin, Estim
     )
     __learnt_takes__ = Takes(sparse=True, tensors=True, lazy=True)
 
-    def __init__(self, *, fit_intercept=True, noise=None):
+    def __init__(self, *, fit_intercept: bool = True, noise: Any = None) -> None:
         self.fit_intercept = fit_intercept
         self.noise = noise
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TotalLeastSquares:
-        """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none."""
+        """Fit the coefficients; a row of weight 2 counts as two rows, one of weight 0 as none.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The number to predict for each row, or several.
+        """
         check_flag(self, "fit_intercept")
         X, y, w = check_fit(self, X, y, sample_weight, target="numbers")
         rows = as_rows(X, y, w)

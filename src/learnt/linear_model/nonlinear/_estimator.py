@@ -26,26 +26,34 @@ from learnt.linear_model.nonlinear._solver import Outcome, fit_curve
 class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, Estimator):
     """Parameters of any model by least squares:  min over b of  Σᵢ wᵢ (yᵢ − f(xᵢ; b))².
 
-    The model is replaced by its tangent at b, a damped linear least-squares problem gives the next b, and the damping
-    follows how well the tangent foretold the sum of squares.
+    For curves whose form is known, such as decays, growth and dose response: it finds the parameters, with standard
+    errors and intervals. The model is replaced by its tangent at b, a damped linear least-squares problem gives the
+    next b, and the damping follows how well the tangent foretold the sum of squares.
 
     Parameters
     ----------
-    model : callable or None
+    model : callable or None, default=None
         `model(X, b)` returns one number for each row of X, for the parameters b. X comes as it is passed to `fit`, two-
         dimensional or, for a single variable, one-dimensional. None is the linear model, b[0] x₀ + b[1] x₁ + … + b[-1].
-    start : array of shape (n_parameters,), dict or None
-        Where to start; a dict `{name: value}` also names the parameters. None, for the linear model only, is zeros.
+    start : array-like of shape (n_parameters,), dict or None, default=None
+        Where to start; a dict `{name: value}` also names the parameters. None, for the linear model only, is zeros. The
+        fit ends in the minimum that is downhill from here: guess the order of magnitude at least.
     method : {"lm", "levenberg", "gauss-newton"}, default="lm"
-        How steps are damped: in units of the Jacobian's columns (Levenberg–Marquardt), in units of the parameters
-        (Levenberg), or not, only shortened (Gauss–Newton).
-    jac : None, "2-point", "3-point", "torch", "jax" or callable, default=None
-        The derivatives of the model. None takes forward differences on the way and central ones at the end. "torch"
-        and "jax" differentiate a model that is written with that library's functions. A callable `jac(X, b)` returns
-        an array of shape (n_rows, n_parameters).
-    bounds : None, (lower, upper) or dict, default=None
-        Numbers, or arrays with one for each parameter; ±inf where there is none. A dict `{name: (lower, upper)}` bounds
-        those that it names, where `start` names them.
+        How steps are damped.
+
+        - "lm": in units of the Jacobian's columns (Levenberg–Marquardt), whatever the units of the parameters.
+        - "levenberg": in units of the parameters.
+        - "gauss-newton": not, only shortened; quick near the minimum.
+    jac : {None, "2-point", "3-point", "torch", "jax"} or callable, default=None
+        The derivatives of the model.
+
+        - None takes forward differences on the way and central ones near the end.
+        - "2-point" takes forward differences, "3-point" central ones, throughout.
+        - "torch" and "jax" differentiate a model that is written with that library's functions.
+        - A callable `jac(X, b)` returns an array of shape (n_rows, n_parameters).
+    bounds : tuple, dict or None, default=None
+        (lower, upper), each a number or an array with one for each parameter; ±inf where there is none. A dict
+        `{name: (lower, upper)}` bounds those that it names, where `start` names them. None for no bounds.
     tol : float, default=1e-8
         The fit has converged when the part of the residual that a change of the parameters could still remove is at
         most this part of its length.
@@ -54,29 +62,52 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, Estim
 
     Attributes
     ----------
-    coef_ : array of shape (n_parameters,)
+    coef_ : ndarray of shape (n_parameters,)
         The parameters b.
-    stderr_ : array of shape (n_parameters,)
+    stderr_ : ndarray of shape (n_parameters,)
         Their standard errors: NaN for a parameter on a bound and where there are no more rows than parameters,
         infinity for one that the data do not determine. Weights are taken as 1 / variance, up to a common factor.
-    covariance_ : array of shape (n_parameters, n_parameters)
-        σ² (JᵀWJ)⁻¹.
+    covariance_ : ndarray of shape (n_parameters, n_parameters)
+        Covariance of the parameters, σ² (JᵀWJ)⁻¹.
     sigma_ : float
         Standard deviation of the residuals: σ² = Σ w (y − f)² / (rows − parameters).
     cost_ : float
-        Σ w (y − f)².
+        The sum of squares reached, Σ w (y − f)².
     dof_ : int
-        Rows less parameters.
+        Degrees of freedom: rows less parameters.
     r2_ : float
         Share of the (weighted) variance of y that the model explains.
-    n_iter_, n_evaluations_ : int
-        Trial steps, and calls of the model.
+    n_iter_ : int
+        Trial steps.
+    n_evaluations_ : int
+        Calls of the model.
     converged_ : bool
+        Whether `tol` was reached, or as much as rounding allows.
     optimality_ : float
         What is compared with `tol`.
     message_ : str
         How the fit ended.
     parameter_names_ : list of str
+        The names of the parameters, from `start`, or b0, b1, …
+
+    See Also
+    --------
+    LinearRegression : For models that are linear in their parameters, without a start.
+    learnt.gaussian_process.GaussianProcessRegressor : For curves whose form is not known.
+    learnt.kernel_ridge.KernelRidge : Smooth functions of any form, by kernels.
+
+    Notes
+    -----
+    A step solves a linear least-squares problem, O(n p²) for n rows and p parameters, and calls the model once, and p
+    times more for differences. Standard errors are those of the tangent at the minimum: good where the model is nearly
+    linear within them.
+
+    References
+    ----------
+    .. [1] K. Levenberg, "A Method for the Solution of Certain Non-Linear Problems in Least Squares", Quarterly of
+           Applied Mathematics 2(2), 1944.
+    .. [2] D. W. Marquardt, "An Algorithm for Least-Squares Estimation of Nonlinear Parameters", Journal of the Society
+           for Industrial and Applied Mathematics 11(2), 1963.
 
     Examples
     --------
@@ -112,7 +143,17 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, Estim
 
     _flat = False  # whether X had one dimension in `fit`
 
-    def __init__(self, model=None, start=None, *, method="lm", jac=None, bounds=None, tol=1e-8, max_iter=1000):
+    def __init__(
+        self,
+        model: Any = None,
+        start: Any = None,
+        *,
+        method: str = "lm",
+        jac: Any = None,
+        bounds: Any = None,
+        tol: float = 1e-8,
+        max_iter: int = 1000,
+    ) -> None:
         self.model = model
         self.start = start
         self.method = method
@@ -123,7 +164,13 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, Estim
 
     @progress.with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NonlinearLeastSquares:
-        """Fit the parameters; a row of weight 2 counts as two rows, one of weight 0 as none."""
+        """Fit the parameters; a row of weight 2 counts as two rows, one of weight 0 as none.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_samples,)
+            The rows to learn from; one-dimensional for a single variable.
+        """
         check_settings(self)
         self.__dict__.pop("_flat", None)
         if self.model is not None and _is_flat(X):
@@ -143,7 +190,18 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, Estim
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The model's value for every row of X."""
+        """The model's value for every row of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_samples,)
+            Rows to predict, in the form of those it was fitted to.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            The predicted numbers.
+        """
         X = check_predict(self, self._table(X))
         values = model_values(self.model or linear, self.jac)
         return values(self._for_model(X), self.coef_).astype(X.dtype, copy=False)
@@ -151,9 +209,19 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, Estim
     def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """An interval for a new y at every row of X, from the tangent at the fit:  f ± t √(σ² + gᵀ C g).
 
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_samples,)
+            Rows to predict, in the form of those it was fitted to.
+        coverage : float, default=0.95
+            The probability with which the interval holds a new y, between 0 and 1.
+
         Returns
         -------
-        lower, upper : arrays of shape (n_rows,)
+        lower : ndarray of shape (n_samples,)
+            The lower ends.
+        upper : ndarray of shape (n_samples,)
+            The upper ends.
         """
         X = check_predict(self, self._table(X))
         _check_share("coverage", coverage)
@@ -168,7 +236,18 @@ class NonlinearLeastSquares(progress.CallbackSupportMixin, RegressorMixin, Estim
         return -negative - half, -negative + half
 
     def summary(self, level: float = 0.95) -> FitSummary:
-        """Estimates, standard errors, t and p values and intervals; `print` shows the table."""
+        """Estimates, standard errors, t and p values and intervals; `print` shows the table.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability of the confidence intervals, between 0 and 1.
+
+        Returns
+        -------
+        summary : FitSummary
+            Arrays `estimate`, `stderr`, `t`, `p` and `interval`, and numbers `dof`, `sigma` and `r2`.
+        """
         check_is_fitted(self)
         _check_share("level", level)
         return FitSummary(

@@ -42,7 +42,29 @@ def covariance(triangle: np.ndarray, free: np.ndarray, variance: float, n_rows: 
 
 @dataclass(frozen=True)
 class FitSummary:
-    """Estimates with their standard errors, t and p values and intervals; `str` is a table."""
+    """Estimates with their standard errors, t and p values and intervals; `str` is a table.
+
+    `NonlinearLeastSquares(...).fit(X, y).summary()` makes one.
+
+    Parameters
+    ----------
+    names : list of str
+        The names of the parameters.
+    estimate : ndarray of shape (n_parameters,)
+        Their values.
+    stderr : ndarray of shape (n_parameters,)
+        Their standard errors.
+    dof : int
+        Degrees of freedom: rows less parameters.
+    sigma : float
+        Standard deviation of the residuals.
+    r2 : float
+        Share of the variance of y that the model explains.
+    message : str
+        How the fit ended.
+    level : float, default=0.95
+        Probability of the intervals.
+    """
 
     names: list[str]
     estimate: np.ndarray

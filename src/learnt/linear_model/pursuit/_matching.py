@@ -29,28 +29,46 @@ class MatchingPursuit(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimat
     """One column and one coefficient at a time:  w_j ← w_j + ⟨x_j, r⟩ / ‖x_j‖²  for the j that shortens r most.
 
     Unlike orthogonal matching pursuit, coefficients found earlier are not fitted again, so that a column may have its
-    turn many times; on orthogonal columns both are the same.
+    turn many times; on orthogonal columns both are the same. Its steps are cheaper, and it needs more of them.
 
     Parameters
     ----------
-    n_nonzero_coefs : int or None
+    n_nonzero_coefs : int or None, default=None
         The most columns that may get a coefficient; once there are so many, the pursuit goes on among these. A tenth of
         all (at least one) where neither this nor `tol` is given.
-    tol : float or None
+    tol : float or None, default=None
         Stop when the squared norm of the residual is at most this; `n_nonzero_coefs` is then not looked at.
     max_iter : int, default=1000
         The most steps, of each target.
     fit_intercept : bool, default=True
-        Whether to fit an intercept; otherwise it is 0.
+        Whether to fit the intercept c. Choose False only where y is known to be 0 at x = 0, or where X and y are
+        centred already.
     positive : bool, default=False
-        Keep all coefficients at 0 or more.
+        Keep all coefficients at 0 or more, where a negative effect makes no sense.
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,) or (n_targets, n_features)
-    intercept_ : float or array of shape (n_targets,)
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        The coefficients b; a row for each target where y has several columns.
+    intercept_ : float or ndarray of shape (n_targets,)
+        The intercept c, or one for each target; 0.0 with `fit_intercept=False`.
     n_iter_ : int or list of int
         Steps taken, of each target.
+
+    See Also
+    --------
+    OrthogonalMatchingPursuit : Fits all columns taken so far again at each step.
+    ForwardStagewiseRegression : Small steps, which shrink like the lasso.
+    Lasso : A convex penalty that keeps few columns.
+
+    Notes
+    -----
+    A step costs O(d) for d columns, once the row of XᵀX for its column is known, which takes O(n d) for n rows.
+
+    References
+    ----------
+    .. [1] S. Mallat and Z. Zhang, "Matching Pursuits with Time-Frequency Dictionaries", IEEE Transactions on Signal
+           Processing 41(12), 1993.
 
     Examples
     --------
@@ -61,7 +79,15 @@ class MatchingPursuit(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimat
 
     __learnt_schema__ = Schema(params=WITH_INTERCEPT, state={**LINES, "n_iter_": COUNTS}, rule=one_intercept_a_target)
 
-    def __init__(self, *, n_nonzero_coefs=None, tol=None, max_iter=1000, fit_intercept=True, positive=False):
+    def __init__(
+        self,
+        *,
+        n_nonzero_coefs: int | None = None,
+        tol: float | None = None,
+        max_iter: int = 1000,
+        fit_intercept: bool = True,
+        positive: bool = False,
+    ) -> None:
         self.n_nonzero_coefs = n_nonzero_coefs
         self.tol = tol
         self.max_iter = max_iter
@@ -69,7 +95,13 @@ class MatchingPursuit(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimat
         self.positive = positive
 
     def fit(self, X: Any, y: Any) -> MatchingPursuit:
-        """Pursue each target."""
+        """Pursue each target.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The number to predict for each row, or several.
+        """
         check_number(self, "n_nonzero_coefs", 1, integer=True, also=(None,))
         check_number(self, "tol", 0, also=(None,))
         check_number(self, "max_iter", 1, integer=True)

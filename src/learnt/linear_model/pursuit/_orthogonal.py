@@ -23,32 +23,58 @@ from learnt.linear_model.pursuit._solve import most_atoms, warn_spent
 class OrthogonalMatchingPursuit(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
     """Least squares with few columns, chosen greedily:  min ‖y − Xw − c‖²  with at most k entries of w not 0.
 
-    Each step takes the column with the largest product with the residual, and fits all columns taken so far again.
-    Where columns are nearly orthogonal and y is made of few of them, these are found exactly. Columns should have equal
-    norms (`StandardScaler`).
+    Each step takes the column with the largest product with the residual, and fits all columns taken so far again. Take
+    it where the number of columns to use is known, as in sparse coding; it does not shrink coefficients, as the lasso
+    does. Where columns are nearly orthogonal and y is made of few of them, these are found exactly.
 
     Parameters
     ----------
-    n_nonzero_coefs : int or None
-        How many columns to take; a tenth of them (at least one) where neither this nor `tol` is given.
-    tol : float or None
+    n_nonzero_coefs : int or None, default=None
+        k, how many columns to take; a tenth of them (at least one) where neither this nor `tol` is given. More columns
+        fit better and overfit sooner; `OrthogonalMatchingPursuitCV` chooses.
+    tol : float or None, default=None
         Take columns until the squared norm of the residual is at most this; `n_nonzero_coefs` is then not looked at.
     fit_intercept : bool, default=True
-        Whether to fit c; otherwise it is 0.
+        Whether to fit the intercept c. Choose False only where y is known to be 0 at x = 0, or where X and y are
+        centred already.
     precompute : bool or "auto", default="auto"
-        Compute all of XᵀX first; "auto" does where that is less work than the rows of it that will be needed.
+        Whether to compute all of XᵀX first; False computes only the rows of it that are needed, "auto" takes whichever
+        is less work.
     positive : bool, default=False
         Keep all coefficients at 0 or more: columns that point away from y are not taken, and one whose coefficient
         would become negative is given up again.
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,) or (n_targets, n_features)
-    intercept_ : float or array of shape (n_targets,)
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        The coefficients b; a row for each target where y has several columns.
+    intercept_ : float or ndarray of shape (n_targets,)
+        The intercept c, or one for each target; 0.0 with `fit_intercept=False`.
     n_iter_ : int or list of int
         The number of columns taken, of each target.
     n_nonzero_coefs_ : int or None
         How many were asked for; None where `tol` decided.
+
+    See Also
+    --------
+    OrthogonalMatchingPursuitCV : Chooses the number of columns by cross-validation.
+    Lars : Moves coefficients a little at a time instead of fitting them fully.
+    Lasso : A convex penalty, which shrinks what it keeps.
+    orthogonal_mp : The same as a function of arrays.
+
+    Notes
+    -----
+    Each step takes the column with the largest product with the residual, and fits all columns taken so far again, by
+    one more row of a Cholesky factor. A step costs O(n d) for n rows and d columns, or O(d k) with k columns taken once
+    XᵀX is known. Columns should have equal norms (`StandardScaler`), since they compete by their products.
+
+    References
+    ----------
+    .. [1] S. Mallat and Z. Zhang, "Matching Pursuits with Time-Frequency Dictionaries", IEEE Transactions on Signal
+           Processing 41(12), 1993.
+    .. [2] Y. C. Pati, R. Rezaiifar and P. S. Krishnaprasad, "Orthogonal Matching Pursuit: Recursive Function
+           Approximation with Applications to Wavelet Decomposition", Asilomar Conference on Signals, Systems and
+           Computers, 1993.
 
     Examples
     --------
@@ -66,7 +92,15 @@ class OrthogonalMatchingPursuit(MultiOutputMixin, LinearPredictor, RegressorMixi
     )
     __learnt_trial__ = Trial(warmup=(Warm("amount"), Warm("amount", {"precompute": False})))
 
-    def __init__(self, *, n_nonzero_coefs=None, tol=None, fit_intercept=True, precompute="auto", positive=False):
+    def __init__(
+        self,
+        *,
+        n_nonzero_coefs: int | None = None,
+        tol: float | None = None,
+        fit_intercept: bool = True,
+        precompute: Any = "auto",
+        positive: bool = False,
+    ) -> None:
         self.n_nonzero_coefs = n_nonzero_coefs
         self.tol = tol
         self.fit_intercept = fit_intercept
@@ -74,7 +108,13 @@ class OrthogonalMatchingPursuit(MultiOutputMixin, LinearPredictor, RegressorMixi
         self.positive = positive
 
     def fit(self, X: Any, y: Any) -> OrthogonalMatchingPursuit:
-        """Choose columns and fit their coefficients, for each target."""
+        """Choose columns and fit their coefficients, for each target.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The number to predict for each row, or several.
+        """
         check_number(self, "n_nonzero_coefs", 1, integer=True, also=(None,))
         check_number(self, "tol", 0, also=(None,))
         check_flag(self, "fit_intercept", "positive")

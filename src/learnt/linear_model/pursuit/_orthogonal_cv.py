@@ -26,33 +26,58 @@ from learnt.linear_model.pursuit._solve import warn_spent
 class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, Estimator):
     """Orthogonal matching pursuit that takes as many columns as predict rows left out best.
 
+    Every fold takes its columns one after the other; the number with the lowest mean error is then taken from all rows.
+
     Parameters
     ----------
     copy : bool, default=True
         Kept for scikit-learn's signature: X is never changed.
     fit_intercept : bool, default=True
-        Whether to fit an intercept; otherwise it is 0.
-    max_iter : int or None
-        The most columns to try; a tenth of them, but at least 5 where there are so many, by default.
-    cv : int, splitter, iterable or None
-        How rows are left out; None is 5 folds.
-    n_jobs : int or None
-        How many folds at a time; None is the number of threads.
-    verbose : bool or int
-        Kept for scikit-learn's signature; see `learnt.engine.progress` for progress.
+        Whether to fit the intercept c. Choose False only where y is known to be 0 at x = 0, or where X and y are
+        centred already.
+    max_iter : int or None, default=None
+        The most columns to try; None for a tenth of them, but at least 5 where there are so many. Raise it where the
+        largest number is chosen.
+    cv : int, splitter, iterable or None, default=None
+        How rows are left out: a number of folds, a scikit-learn splitter or pairs of (train, test) row numbers; None
+        for 5 folds. Take `GroupKFold` or `TimeSeriesSplit` where rows are not independent.
+    n_jobs : int or None, default=None
+        The most threads to use, over folds; None or -1 for all that this process may. The result does not depend on it.
+    verbose : bool or int, default=False
+        Kept for scikit-learn's signature: nothing is printed.
     positive : bool, default=False
-        Keep all coefficients at 0 or more.
+        Keep all coefficients at 0 or more, where a negative effect makes no sense.
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,)
+    coef_ : ndarray of shape (n_features,)
+        The coefficients b.
     intercept_ : float
+        The intercept c; 0.0 with `fit_intercept=False`.
     n_nonzero_coefs_ : int
         The number of columns that was best.
     n_iter_ : int
         The number of columns taken when fitted on all rows.
-    mse_path_ : array of shape (n_steps, n_folds)
+    mse_path_ : ndarray of shape (n_steps, n_folds)
         The mean squared error on the rows left out, by number of columns (1, 2, …).
+
+    See Also
+    --------
+    OrthogonalMatchingPursuit : The same model with the number of columns given.
+    LarsCV : Chooses where least angle regression ends.
+    LassoCV : Chooses the penalty of the lasso.
+
+    Notes
+    -----
+    The cost is that of one pursuit for each fold, with up to `max_iter` columns, and of one more of all rows.
+
+    References
+    ----------
+    .. [1] S. Mallat and Z. Zhang, "Matching Pursuits with Time-Frequency Dictionaries", IEEE Transactions on Signal
+           Processing 41(12), 1993.
+    .. [2] Y. C. Pati, R. Rezaiifar and P. S. Krishnaprasad, "Orthogonal Matching Pursuit: Recursive Function
+           Approximation with Applications to Wavelet Decomposition", Asilomar Conference on Signals, Systems and
+           Computers, 1993.
 
     Examples
     --------
@@ -72,8 +97,16 @@ class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, Estimator):
     __learnt_trial__ = Trial(warmup=(Warm("amount", {"cv": 2}),))
 
     def __init__(
-        self, *, copy=True, fit_intercept=True, max_iter=None, cv=None, n_jobs=None, verbose=False, positive=False
-    ):
+        self,
+        *,
+        copy: bool = True,
+        fit_intercept: bool = True,
+        max_iter: int | None = None,
+        cv: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool | int = False,
+        positive: bool = False,
+    ) -> None:
         self.copy = copy
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
@@ -83,7 +116,17 @@ class OrthogonalMatchingPursuitCV(LinearPredictor, RegressorMixin, Estimator):
         self.positive = positive
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> OrthogonalMatchingPursuitCV:
-        """Choose the number of columns on folds, then fit on all rows; `fit_params` go to the splitter."""
+        """Choose the number of columns on folds, then fit on all rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows to learn from.
+        y : array-like of shape (n_samples,)
+            The number to predict for each row.
+        **fit_params : dict
+            Metadata for the splitter, such as `groups`, with scikit-learn's metadata routing.
+        """
         check_flag(self, "fit_intercept", "positive", "copy")
         check_number(self, "max_iter", 0, integer=True, also=(None,))
         X, y, _ = check_fit(self, X, y, target="number", min_rows=2)

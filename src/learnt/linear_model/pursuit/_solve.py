@@ -61,28 +61,55 @@ def orthogonal_mp(
 ) -> Any:
     """Orthogonal matching pursuit:  min ‖y − Xw‖²  with at most `n_nonzero_coefs` entries of w not 0, greedily.
 
+    For sparse coding of signals y in a dictionary X. There is no intercept: centre X and y first.
+
     Parameters
     ----------
-    X : array of shape (n_samples, n_features)
+    X : array-like of shape (n_samples, n_features)
         Columns should have equal norms: the one with the largest product with the residual is taken next.
-    y : array of shape (n_samples,) or (n_samples, n_targets)
-    n_nonzero_coefs : int or None
-        How many columns to take; a tenth of them where neither this nor `tol` is given.
-    tol : float or None
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        What is to be made of few columns; each of several targets has its own.
+    n_nonzero_coefs : int or None, default=None
+        How many columns to take; a tenth of them (at least one) where neither this nor `tol` is given.
+    tol : float or None, default=None
         Take columns until ‖y − Xw‖² is at most this; `n_nonzero_coefs` is then not looked at.
     precompute : bool or "auto", default=False
-        Compute all of XᵀX first, which is quicker for many targets.
+        Whether to compute all of XᵀX first, which is quicker for many targets; "auto" where it is less work.
     copy_X : bool, default=True
         Kept for scikit-learn's signature: X is never changed.
-    return_path, return_n_iter : bool
-        Return the coefficients after every step (in the last axis); return the number of columns taken as well.
+    return_path : bool, default=False
+        Whether to return the coefficients after every step, in the last axis, and not only the last.
+    return_n_iter : bool, default=False
+        Whether to return the number of columns taken too.
     positive : bool, default=False
         Keep all coefficients at 0 or more.
 
     Returns
     -------
-    coef : array of shape (n_features,), (n_features, n_targets), or with another axis of steps
-    n_iters : int or list of int, where asked for
+    coef : ndarray of shape (n_features,) or (n_features, n_targets)
+        The coefficients; with another axis of steps where `return_path`.
+    n_iters : int or list of int
+        With `return_n_iter`: the number of columns taken, for each target.
+
+    See Also
+    --------
+    OrthogonalMatchingPursuit : The same as an estimator, with an intercept and predictions.
+    orthogonal_mp_gram : The same from XᵀX and Xᵀy alone.
+    lars_path : A path of coefficients that grow a little at a time.
+
+    Notes
+    -----
+    Each step takes the column with the largest product with the residual, and fits all columns taken so far again, by
+    one more row of a Cholesky factor. A step costs O(n d) for n rows and d columns, or O(d k) with k columns taken once
+    XᵀX is known. Columns should have equal norms (`StandardScaler`), since they compete by their products.
+
+    References
+    ----------
+    .. [1] S. Mallat and Z. Zhang, "Matching Pursuits with Time-Frequency Dictionaries", IEEE Transactions on Signal
+           Processing 41(12), 1993.
+    .. [2] Y. C. Pati, R. Rezaiifar and P. S. Krishnaprasad, "Orthogonal Matching Pursuit: Recursive Function
+           Approximation with Applications to Wavelet Decomposition", Asilomar Conference on Signals, Systems and
+           Computers, 1993.
 
     Examples
     --------
@@ -117,21 +144,57 @@ def orthogonal_mp_gram(
 ) -> Any:
     """Orthogonal matching pursuit from products alone: Gram = XᵀX and Xy = Xᵀy.
 
+    For many signals in one dictionary, or rows that are too many to keep.
+
     Parameters
     ----------
-    Gram : array of shape (n_features, n_features)
-    Xy : array of shape (n_features,) or (n_features, n_targets)
-    n_nonzero_coefs, tol, return_path, return_n_iter, positive
-        As in `orthogonal_mp`.
-    norms_squared : array of shape (n_targets,) or None
+    Gram : array-like of shape (n_features, n_features)
+        XᵀX, of columns that should have equal norms.
+    Xy : array-like of shape (n_features,) or (n_features, n_targets)
+        Xᵀy, a column for each target.
+    n_nonzero_coefs : int or None, default=None
+        How many columns to take; a tenth of them (at least one) where neither this nor `tol` is given.
+    tol : float or None, default=None
+        Take columns until ‖y − Xw‖² is at most this; `n_nonzero_coefs` is then not looked at.
+    norms_squared : array-like of shape (n_targets,) or None, default=None
         The ‖y‖²; needed where `tol` is given.
-    copy_Gram, copy_Xy : bool, default=True
-        Kept for scikit-learn's signature: neither is ever changed.
+    copy_Gram : bool, default=True
+        Kept for scikit-learn's signature: Gram is never changed.
+    copy_Xy : bool, default=True
+        Kept for scikit-learn's signature: Xy is never changed.
+    return_path : bool, default=False
+        Whether to return the coefficients after every step, in the last axis, and not only the last.
+    return_n_iter : bool, default=False
+        Whether to return the number of columns taken too.
+    positive : bool, default=False
+        Keep all coefficients at 0 or more.
 
     Returns
     -------
-    coef : array of shape (n_features,), (n_features, n_targets), or with another axis of steps
-    n_iters : int or list of int, where asked for
+    coef : ndarray of shape (n_features,) or (n_features, n_targets)
+        The coefficients; with another axis of steps where `return_path`.
+    n_iters : int or list of int
+        With `return_n_iter`: the number of columns taken, for each target.
+
+    See Also
+    --------
+    orthogonal_mp : The same from X and y.
+    OrthogonalMatchingPursuit : The same as an estimator.
+    lars_path_gram : Least angle regression from the same products.
+
+    Notes
+    -----
+    Each step takes the column with the largest product with the residual, and fits all columns taken so far again, by
+    one more row of a Cholesky factor. A step costs O(n d) for n rows and d columns, or O(d k) with k columns taken once
+    XᵀX is known. Columns should have equal norms (`StandardScaler`), since they compete by their products.
+
+    References
+    ----------
+    .. [1] S. Mallat and Z. Zhang, "Matching Pursuits with Time-Frequency Dictionaries", IEEE Transactions on Signal
+           Processing 41(12), 1993.
+    .. [2] Y. C. Pati, R. Rezaiifar and P. S. Krishnaprasad, "Orthogonal Matching Pursuit: Recursive Function
+           Approximation with Applications to Wavelet Decomposition", Asilomar Conference on Signals, Systems and
+           Computers, 1993.
 
     Examples
     --------

@@ -29,27 +29,50 @@ class ForwardStagewiseRegression(LinearPredictor, RegressorMixin, Estimator):
     Every step moves one coefficient, of columns scaled to variance 1, by ε = `step_size` · std(y) in the direction of
     the correlation. Many columns get small coefficients long before any gets its full one: stopping early shrinks, much
     like the lasso, whose path this follows as ε goes to 0. At the end no step of ε makes the residual shorter, which is
-    near least squares.
+    near least squares. It is boosting with linear base learners.
 
     Parameters
     ----------
     step_size : float, default=0.01
-        The size of a step as a share of the standard deviation of y.
+        The size of a step as a share of the standard deviation of y; the learning rate. Smaller steps follow the path
+        more exactly and are more.
     max_iter : int, default=10000
-        The most steps; fewer of them shrink more.
+        The most steps; fewer of them (early stopping) shrink more and overfit less.
     fit_intercept : bool, default=True
         Whether to fit an intercept; otherwise it is 0, and scales are taken about 0.
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,)
+    coef_ : ndarray of shape (n_features,)
+        The coefficients b.
     intercept_ : float
+        The intercept c; 0.0 with `fit_intercept=False`.
     n_iter_ : int
         The number of steps taken.
-    path_features_, path_moves_ : arrays of shape (n_iter_,)
-        Which coefficient each step moved, and by how much: the whole path in little space.
-    coef_path_ : array of shape (n_iter_ + 1, n_features)
+    path_features_ : ndarray of shape (n_iter_,)
+        Which coefficient each step moved.
+    path_moves_ : ndarray of shape (n_iter_,)
+        By how much: together with `path_features_` the whole path in little space.
+    coef_path_ : ndarray of shape (n_iter_ + 1, n_features)
         The coefficients before the first step and after every step, put together when asked for.
+
+    See Also
+    --------
+    Lars : The same idea with steps as long as possible.
+    Lasso : The penalty whose path the steps follow.
+    MatchingPursuit : Full steps instead of small ones.
+
+    Notes
+    -----
+    A step costs O(d) for d columns, once the row of XᵀX for its column is known, which takes O(n d) for n rows. Columns
+    are scaled for the choice, so that their units do not matter.
+
+    References
+    ----------
+    .. [1] B. Efron, T. Hastie, I. Johnstone and R. Tibshirani, "Least Angle Regression", Annals of Statistics 32(2),
+           2004.
+    .. [2] T. Hastie, J. Taylor, R. Tibshirani and G. Walther, "Forward Stagewise Regression and the Monotone Lasso",
+           Electronic Journal of Statistics 1, 2007.
 
     Examples
     --------
@@ -74,13 +97,13 @@ class ForwardStagewiseRegression(LinearPredictor, RegressorMixin, Estimator):
         rule=one_intercept_a_target,
     )
 
-    def __init__(self, *, step_size=0.01, max_iter=10000, fit_intercept=True):
+    def __init__(self, *, step_size: float = 0.01, max_iter: int = 10000, fit_intercept: bool = True) -> None:
         self.step_size = step_size
         self.max_iter = max_iter
         self.fit_intercept = fit_intercept
 
     def fit(self, X: Any, y: Any) -> ForwardStagewiseRegression:
-        """Take the steps."""
+        """Take the steps, until none makes the residual shorter or there were `max_iter` of them."""
         check_number(self, "step_size", 0, open_low=True)
         check_number(self, "max_iter", 1, integer=True)
         check_flag(self, "fit_intercept")
@@ -124,7 +147,7 @@ class ForwardStagewiseRegression(LinearPredictor, RegressorMixin, Estimator):
 
     @property
     def coef_path_(self) -> np.ndarray:
-        """(n_iter_ + 1, n_features): the coefficients after 0, 1, 2, … steps."""
+        """The coefficients after 0, 1, 2, … steps, of shape (n_iter_ + 1, n_features)."""
         check_is_fitted(self)
         path = np.zeros((self.n_iter_ + 1, self.n_features_in_), dtype=self.path_moves_.dtype)
         path[np.arange(1, self.n_iter_ + 1), self.path_features_] = self.path_moves_

@@ -31,29 +31,54 @@ class QuantileRegressor(LinearPredictor, RegressorMixin, Estimator):
 
         ρ(e) = q e for e ≥ 0,  (q − 1) e for e < 0
 
-    The linear programme is solved exactly: an interior-point method on the few columns leads to a vertex, with a
-    duality gap (`gap_`) that says how far from the minimum it can be at most.
+    For medians, which outliers in y do not move, and for prediction intervals: a model of quantile 0.05 and one of 0.95
+    enclose 90 % of new rows, also where the spread of y depends on x.
 
     Parameters
     ----------
     quantile : float, default=0.5
         q, strictly between 0 and 1; 0.5 is the median, and so least absolute errors.
     alpha : float, default=1.0
-        Strength of the L1 penalty, at least 0.
+        α, the strength of the L1 penalty, at least 0: larger values set more coefficients to 0. The default is strong;
+        take 0 for plain quantile regression.
     fit_intercept : bool, default=True
+        Whether to fit the intercept c, which is never penalised. Choose False only where y is known to be 0 at x = 0,
+        or where X and y are centred already.
     solver : {"highs", "highs-ds", "highs-ipm"}, default="highs"
-        "highs" lets the shape of X decide: the method above, or SciPy's HiGHS beyond 1500 columns. The other two, and
-        any `solver_options`, ask for HiGHS.
+        How the linear programme is solved.
+
+        - "highs" lets the shape of X decide: an interior-point method of our own, or SciPy's HiGHS beyond 1500 columns.
+        - "highs-ds" is HiGHS with the dual simplex method.
+        - "highs-ipm" is HiGHS with its interior-point method.
     solver_options : dict or None, default=None
-        Options of `scipy.optimize.linprog`.
+        Options of `scipy.optimize.linprog`; where there are any, HiGHS is used.
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,)
+    coef_ : ndarray of shape (n_features,)
+        The coefficients b.
     intercept_ : float
+        The intercept c; 0.0 with `fit_intercept=False`.
     n_iter_ : int
+        Iterations of the solver.
     gap_ : float
         The objective is at most this much above its minimum (NaN from HiGHS).
+
+    See Also
+    --------
+    HuberRegressor : Robust regression of the mean, which uses more of each row.
+    LinearRegression : Prediction intervals for normal noise of one variance.
+    learnt.ensemble.HistGradientBoostingRegressor : Quantiles by trees, with loss="quantile".
+
+    Notes
+    -----
+    The linear programme is solved exactly: an interior-point method on the few columns leads to a vertex, with a
+    duality gap that says how far from the minimum it can be at most. An iteration costs O(n d²) for n rows and d
+    columns. Lines of several quantiles may cross.
+
+    References
+    ----------
+    .. [1] R. Koenker and G. Bassett, "Regression Quantiles", Econometrica 46(1), 1978.
 
     Examples
     --------
@@ -71,7 +96,15 @@ class QuantileRegressor(LinearPredictor, RegressorMixin, Estimator):
     __learnt_takes__ = Takes(sparse=True)
     __learnt_trial__ = Trial(quick={"alpha": 0.01}, warmup=(Warm("amount"),))
 
-    def __init__(self, *, quantile=0.5, alpha=1.0, fit_intercept=True, solver="highs", solver_options=None):
+    def __init__(
+        self,
+        *,
+        quantile: float = 0.5,
+        alpha: float = 1.0,
+        fit_intercept: bool = True,
+        solver: str = "highs",
+        solver_options: dict[str, Any] | None = None,
+    ) -> None:
         self.quantile = quantile
         self.alpha = alpha
         self.fit_intercept = fit_intercept

@@ -41,41 +41,74 @@ class Agreement(NamedTuple):
 class RANSACRegressor(MetaEstimatorMixin, RegressorMixin, MultiOutputMixin, Documented, BaseEstimator):
     """Fit a few random rows, count the rows within a threshold of the model, again; fit those of the best model.
 
-    It withstands any share of outliers, if there are trials enough: with a share e of inliers and m rows a trial,
-    log(1 − p)/log(1 − eᵐ) of them have one without outliers with probability p.
+    For data with many outliers, in X or y, from which a clean part stands out, as in computer vision. It works with any
+    regressor and withstands any share of outliers, if there are trials enough: with a share e of inliers and m rows a
+    trial, log(1 − p)/log(1 − eᵐ) of them have one without outliers with probability p. For noise with heavy tails and
+    no clear line between good and bad rows take `HuberRegressor`.
 
     Parameters
     ----------
     estimator : regressor or None, default=None
-        Has `fit`, `predict` and `score`; None is `LinearRegression`.
+        What is fitted; has `fit`, `predict` and `score`. None is `LinearRegression`.
     min_samples : int, float or None, default=None
-        Rows of a trial; below 1 a share of all; None is one more than columns, for least squares only.
+        Rows of a trial: a number of them, or as a float a share of all. None is one more than columns, for least
+        squares only. Fewer rows are more often free of outliers.
     residual_threshold : float or None, default=None
-        The largest loss of an inlier; None is the median of |y − median(y)|.
+        The largest loss of an inlier; None is the median of |y − median(y)|, which is far too large where y depends
+        strongly on X. Set it to about three standard deviations of the noise.
     is_data_valid : callable or None, default=None
         Whether to fit these rows: `is_data_valid(X, y)`.
     is_model_valid : callable or None, default=None
-        Whether to consider this model: `is_model_valid(model, X, y)`.
+        Whether to consider this model: `is_model_valid(model, X, y)`. Slower than `is_data_valid`.
     max_trials : int, default=100
-        The most trials.
+        The most trials. Raise it for many outliers or many columns.
     max_skips : int or inf, default=inf
         The most trials that may be in vain: invalid, or with fewer inliers than the best.
-    stop_n_inliers, stop_score : int and float, default=inf
-        Stop with so many inliers, or such a score on them.
+    stop_n_inliers : int or inf, default=inf
+        Stop with so many inliers.
+    stop_score : float, default=inf
+        Stop with such a score on the inliers.
     stop_probability : float, default=0.99
-        Stop when a trial without outliers has come with this probability.
+        Stop when a trial without outliers has come with this probability, judged by the inliers found so far.
     loss : {"absolute_error", "squared_error"} or callable, default="absolute_error"
-        Of each row, of several targets their sum; or `loss(y, prediction)`.
+        The loss of each row, which is compared with `residual_threshold`: |y − ŷ| or (y − ŷ)², of several targets their
+        sum; or a function `loss(y, prediction)` that returns one number a row.
     random_state : int, RandomState or None, default=None
+        Where the random rows come from, and the random numbers of an estimator that uses some. Pass an integer to get
+        the same result every time.
 
     Attributes
     ----------
     estimator_ : regressor
         Fitted to the inliers.
-    inlier_mask_ : array of bool of shape (n_samples,)
+    inlier_mask_ : ndarray of bool of shape (n_samples,)
+        Which rows are inliers of the best model; none of weight 0.
     n_trials_ : int
-    n_skips_no_inliers_, n_skips_invalid_data_, n_skips_invalid_model_ : int
-        Trials in vain.
+        Trials, at most `max_trials`.
+    n_skips_no_inliers_ : int
+        Trials in vain because they had fewer inliers than the best before.
+    n_skips_invalid_data_ : int
+        Trials in vain because `is_data_valid` said no.
+    n_skips_invalid_model_ : int
+        Trials in vain because `is_model_valid` said no.
+
+    See Also
+    --------
+    HuberRegressor : Robust to outliers in y, without random trials.
+    TheilSenRegressor : Robust to outliers in X and y, without a threshold.
+    QuantileRegressor : Least absolute errors.
+
+    Notes
+    -----
+    A trial costs a fit of a few rows and a prediction of all. Weights go to the estimator, where it takes them; they do
+    not change how often a row is drawn. Which tables X may be depends on the estimator.
+
+    References
+    ----------
+    .. [1] M. A. Fischler and R. C. Bolles, "Random Sample Consensus: A Paradigm for Model Fitting with Applications to
+           Image Analysis and Automated Cartography", Communications of the ACM 24(6), 1981.
+    .. [2] S. Choi, T. Kim and W. Yu, "Performance Evaluation of RANSAC Family", British Machine Vision Conference,
+           2009.
 
     Examples
     --------
@@ -101,20 +134,20 @@ class RANSACRegressor(MetaEstimatorMixin, RegressorMixin, MultiOutputMixin, Docu
 
     def __init__(
         self,
-        estimator=None,
+        estimator: Any = None,
         *,
-        min_samples=None,
-        residual_threshold=None,
-        is_data_valid=None,
-        is_model_valid=None,
-        max_trials=100,
-        max_skips=math.inf,
-        stop_n_inliers=math.inf,
-        stop_score=math.inf,
-        stop_probability=0.99,
-        loss="absolute_error",
-        random_state=None,
-    ):
+        min_samples: float | None = None,
+        residual_threshold: float | None = None,
+        is_data_valid: Any = None,
+        is_model_valid: Any = None,
+        max_trials: float = 100,
+        max_skips: float = math.inf,
+        stop_n_inliers: float = math.inf,
+        stop_score: float = math.inf,
+        stop_probability: float = 0.99,
+        loss: Any = "absolute_error",
+        random_state: Any = None,
+    ) -> None:
         self.estimator = estimator
         self.min_samples = min_samples
         self.residual_threshold = residual_threshold
@@ -134,9 +167,18 @@ class RANSACRegressor(MetaEstimatorMixin, RegressorMixin, MultiOutputMixin, Docu
         return Takes(sparse=tags.sparse, missing=tags.allow_nan)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> RANSACRegressor:
-        """Find the inliers and fit them; weights go to the estimator, and a row of weight 0 is not there.
+        """Find the inliers and fit them.
 
-        `fit_params` go to the estimator, with scikit-learn's metadata routing.
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows to learn from.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The number to predict for each row, or several.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, passed on to the estimator; a row of weight 0 is not there.
+        **fit_params : dict
+            Metadata for the estimator, with scikit-learn's metadata routing.
         """
         self._check_parameters()
         self._refuse_unrouted(fit_params, "fit")
@@ -303,11 +345,34 @@ class RANSACRegressor(MetaEstimatorMixin, RegressorMixin, MultiOutputMixin, Docu
         return getattr(self.estimator_, method)(check_predict(self, X), *y, **given)
 
     def predict(self, X: Any, **params: Any) -> Any:
-        """What `estimator_` predicts."""
+        """What `estimator_` predicts.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict, with the columns of those it was fitted to.
+        **params : dict
+            Metadata for the estimator's `predict`, with scikit-learn's metadata routing.
+        """
         return self._ask("predict", params, X)
 
     def score(self, X: Any, y: Any, **params: Any) -> float:
-        """What `estimator_` scores, outliers among the rows or not."""
+        """What `estimator_` scores, outliers among the rows or not.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows of the columns it was fitted to.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The true numbers.
+        **params : dict
+            Metadata for the estimator's `score`, with scikit-learn's metadata routing.
+
+        Returns
+        -------
+        score : float
+            R² for regressors such as `LinearRegression`.
+        """
         return self._ask("score", params, X, y)
 
     def get_metadata_routing(self) -> MetadataRouter:

@@ -29,38 +29,60 @@ _TRUSTED = 1e8  # condition up to which elimination is as good as the singular v
 class TheilSenRegressor(LinearPredictor, RegressorMixin, Estimator):
     """Least squares of every small subset of rows; the spatial median of their coefficients.
 
-    With subsets as small as determine the coefficients, it withstands the largest share of outliers, about 29 % of the
-    rows with one column, fewer with more columns. Where subsets are too many, a random sample of them is taken.
+    With subsets as small as determine the coefficients, it withstands the largest share of outliers, in X or y: about
+    29 % of the rows with one column, fewer with more columns. Take it for one or a few columns.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Whether to fit an intercept; otherwise it is 0.
+        Whether to fit the intercept c. Choose False only where y is known to be 0 at x = 0, or where X and y are
+        centred already.
     max_subpopulation : int, default=10000
-        The most subsets.
+        The most subsets. Where there are more, a random sample of so many is taken; more of them vary less and take
+        longer.
     n_subsamples : int or None, default=None
-        The rows of a subset; None for as many as coefficients. More rows are less noise and less robust.
+        The rows of a subset, at least as many as coefficients; None for just as many, which is the most robust. More
+        rows mean less noise and less robustness.
     max_iter : int, default=300
-        The most steps to the median.
+        The most steps to the spatial median.
     tol : float, default=1e-3
         Stop when a step is shorter.
     random_state : int, RandomState or None, default=None
-        Of the subsets.
+        Where the random subsets come from. Pass an integer to get the same result every time.
     n_jobs : int or None, default=None
-        The most threads; None for all that the process may use.
-    verbose : bool, default=False
+        The most threads to use; None or -1 for all that this process may. The result does not depend on it.
+    verbose : bool or int, default=False
         Kept for scikit-learn's signature: nothing is printed.
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,)
+    coef_ : ndarray of shape (n_features,)
+        The coefficients b.
     intercept_ : float
+        The intercept c; 0.0 with `fit_intercept=False`.
     breakdown_ : float
         The share of outliers that it withstands, about.
     n_iter_ : int
         Steps to the median.
     n_subpopulation_ : int
         How many subsets there were.
+
+    See Also
+    --------
+    HuberRegressor : Quicker, for outliers in y and any number of columns.
+    RANSACRegressor : Withstands more outliers, with a threshold for what one is.
+    QuantileRegressor : Least absolute errors.
+
+    Notes
+    -----
+    A subset of m rows costs O(m d²) for d columns. The number of subsets is that of ways to choose m rows of n, so that
+    all are taken only of small tables. Columns should have like units, since the spatial median is one of distances.
+
+    References
+    ----------
+    .. [1] P. K. Sen, "Estimates of the Regression Coefficient Based on Kendall's Tau", Journal of the American
+           Statistical Association 63, 1968.
+    .. [2] X. Dang, H. Peng, X. Wang and H. Zhang, "Theil-Sen Estimators in a Multiple Linear Regression Model", 2009.
 
     Examples
     --------
@@ -85,15 +107,15 @@ class TheilSenRegressor(LinearPredictor, RegressorMixin, Estimator):
     def __init__(
         self,
         *,
-        fit_intercept=True,
-        max_subpopulation=1e4,
-        n_subsamples=None,
-        max_iter=300,
-        tol=1.0e-3,
-        random_state=None,
-        n_jobs=None,
-        verbose=False,
-    ):
+        fit_intercept: bool = True,
+        max_subpopulation: float = 1e4,
+        n_subsamples: int | None = None,
+        max_iter: int = 300,
+        tol: float = 1.0e-3,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool | int = False,
+    ) -> None:
         self.fit_intercept = fit_intercept
         self.max_subpopulation = max_subpopulation
         self.n_subsamples = n_subsamples
