@@ -22,7 +22,7 @@ def test_a_docstring_comes_back_whole():
 
 def test_what_is_written_stays_and_what_is_missing_is_added_in_order():
     @documented
-    def score(y_true, y_pred, *, weights, sample_weight=None, pos_label="yes"):
+    def score(y_true, y_pred, *, weights, sample_weight=None, pos_label="yes", **options):
         """Score.
 
         Parameters
@@ -31,9 +31,11 @@ def test_what_is_written_stays_and_what_is_missing_is_added_in_order():
             Ours.
         weights : array
             Ours too.
+        **options : dict
+            More.
         """
 
-    assert parameters_of(score.__doc__) == ["y_true", "y_pred", "weights", "sample_weight", "pos_label"]
+    assert parameters_of(score.__doc__) == ["y_true", "y_pred", "weights", "sample_weight", "pos_label", "options"]
     assert "Ours.\n" in score.__doc__
     assert 'pos_label : int, float, bool or str, default="yes"' in score.__doc__
 

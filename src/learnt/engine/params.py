@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from math import isinf
 from numbers import Integral, Real
 from typing import Any
 
@@ -73,7 +74,7 @@ def _is_flag(value: Any) -> bool:
 
 
 def _is_among(value: Any, options: Sequence[Any]) -> bool:
-    told_by_value = isinstance(value, str) or _is_flag(value)
+    told_by_value = isinstance(value, str) or _is_flag(value) or (isinstance(value, float) and isinf(value))
     return any(value is option or (told_by_value and type(option) is not int and value == option) for option in options)
 
 

@@ -20,12 +20,13 @@ class Explained:
         Parameters
         ----------
         X : data frame or array of shape (n, n_features)
-        background : data frame or array, optional
+            The rows whose predictions are explained.
+        background : data frame or array, default=None
             Rows that stand for cells that are not known; without it up to 100 rows of X. Linear models take its means.
 
         Returns
         -------
-        array of shape (n, n_features + 1), or (n, n_classes, n_features + 1) for three classes or more
+        values : ndarray of shape (n, n_features + 1), or (n, n_classes, n_features + 1) for three classes or more
             A row adds up to what is explained. The last column is its expectation where no column is known.
         """
         from learnt.explanation._reasons import contributions

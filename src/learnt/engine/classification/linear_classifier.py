@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -92,13 +92,13 @@ class LinearClassifier:
         right = self.predict(X) == np.ravel(in_numpy(y))
         return float(np.average(right, weights=in_numpy(sample_weight)))
 
-    def sparsify(self) -> Any:
-        """Keep `coef_` as a CSR matrix."""
+    def sparsify(self) -> Self:
+        """Keep `coef_` as a CSR matrix, which takes less memory where most coefficients are 0."""
         check_is_fitted(self)
         self.coef_ = sparse.csr_matrix(self.coef_)
         return self
 
-    def densify(self) -> Any:
+    def densify(self) -> Self:
         """Keep `coef_` as an array again."""
         check_is_fitted(self)
         if sparse.issparse(self.coef_):

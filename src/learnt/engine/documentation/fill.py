@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from inspect import isfunction, unwrap
+from inspect import CO_VARARGS, CO_VARKEYWORDS, isfunction, unwrap
 from textwrap import fill
 from typing import Any, TypeVar
 
@@ -105,7 +105,8 @@ def _filled(
     defaults = parameters(function)
     there = named(parts.sections.get("Parameters", "")) + named(parts.sections.get("Other Parameters", ""))
     lacking = _lacking(defaults, words, there)
-    parts.sections["Parameters"] = with_entries(parts.sections.get("Parameters", ""), lacking, list(defaults))
+    own = parts.sections.get("Parameters", "")
+    parts.sections["Parameters"] = with_entries(own, lacking, [*defaults, *_collected(function)])
     if not {"Returns", "Yields"} & parts.sections.keys():
         parts.sections |= {"Returns": returned} if returned else {"Yields": yielded} if yielded else {}
     return join(parts)
@@ -120,6 +121,14 @@ def parameters(function: Any) -> dict[str, Any]:
     found |= dict.fromkeys(code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount], REQUIRED)
     found |= function.__kwdefaults__ or {}
     return {name: default for name, default in found.items() if name not in ("self", "cls")}
+
+
+def _collected(function: Any) -> tuple[str, ...]:
+    """The names of `*args` and `**options`, which a signature ends with."""
+    code = unwrap(function).__code__
+    named = code.co_argcount + code.co_kwonlyargcount
+    collected = bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
+    return code.co_varnames[named : named + collected]
 
 
 def _lacking(defaults: Mapping[str, Any], words: Mapping[str, str], there: list[str]) -> dict[str, str]:

@@ -132,6 +132,10 @@ RETURNS: Mapping[str, str] = {
     The covariance of the columns under the model.""",
     "get_precision": """precision : ndarray of shape (n_features, n_features)
     The inverse of the covariance under the model.""",
+    "sparsify": """self : object
+    The fitted estimator itself.""",
+    "densify": """self : object
+    The fitted estimator itself.""",
     "get_params": """params : dict
     Names of parameters and their values.""",
 }
