@@ -117,7 +117,7 @@ class ModelTreeRegressor(RegressorMixin, Estimator):
         split: str = "auto",
         max_depth: int | None = None,
         min_samples_leaf: Any = 1,
-        min_gain: float | str = "bic",
+        min_gain: Any = "bic",
     ) -> None:
         self.leaf = leaf
         self.split = split

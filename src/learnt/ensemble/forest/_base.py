@@ -6,7 +6,7 @@ import sys
 import threading
 import warnings
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -53,7 +53,7 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, Documented, BaseEstimat
     _categories: Categories | None
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the forest on X of shape (n, d) and y of shape (n,) or (n, n_outputs).
 
         Parameters

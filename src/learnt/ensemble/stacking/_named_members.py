@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
@@ -65,7 +65,7 @@ class NamedMembers(TransformerMixin, MetaEstimatorMixin, Documented, BaseEstimat
                     params.update({f"{name}__{key}": value for key, value in estimator.get_params(deep=True).items()})
         return params
 
-    def set_params(self, **params: Any) -> Any:
+    def set_params(self, **params: Any) -> Self:
         """Set parameters of the ensemble, of members (`name__parameter`), or whole members (`name=estimator`).
 
         Parameters
