@@ -88,7 +88,7 @@ class ExtraTreesClassifier(ForestClassifier):
 
     Attributes
     ----------
-    estimators_ : list of DecisionTreeClassifier or ExtraTreeClassifier
+    estimators_ : list of ExtraTreeClassifier
         The trees as estimators, which predict codes of the classes, 0 for the first.
     classes_ : ndarray of shape (n_classes,), or list of ndarray
         The class labels, sorted; for several outputs a list with one array for each.
@@ -267,7 +267,7 @@ class ExtraTreesRegressor(ForestRegressor):
 
     Attributes
     ----------
-    estimators_ : list of DecisionTreeRegressor or ExtraTreeRegressor
+    estimators_ : list of ExtraTreeRegressor
         The trees as estimators.
     n_outputs_ : int
         Number of outputs, which is the number of columns of y.

@@ -88,7 +88,7 @@ class RandomForestClassifier(ForestClassifier):
 
     Attributes
     ----------
-    estimators_ : list of DecisionTreeClassifier or ExtraTreeClassifier
+    estimators_ : list of DecisionTreeClassifier
         The trees as estimators, which predict codes of the classes, 0 for the first.
     classes_ : ndarray of shape (n_classes,), or list of ndarray
         The class labels, sorted; for several outputs a list with one array for each.
@@ -272,7 +272,7 @@ class RandomForestRegressor(ForestRegressor):
 
     Attributes
     ----------
-    estimators_ : list of DecisionTreeRegressor or ExtraTreeRegressor
+    estimators_ : list of DecisionTreeRegressor
         The trees as estimators.
     n_outputs_ : int
         Number of outputs, which is the number of columns of y.

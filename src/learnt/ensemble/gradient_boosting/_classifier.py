@@ -30,8 +30,8 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
     Parameters
     ----------
     loss : {"log_loss", "exponential"}, default="log_loss"
-        The loss that is minimised. "log_loss" gives calibrated log-odds; "exponential", for two classes, is AdaBoost's
-        and gives more weight to rows that are hard, and to wrong labels.
+        The loss that is minimised. "log_loss" gives log-odds and probabilities; "exponential", for two classes, is
+        AdaBoost's and gives more weight to rows that are hard, and to wrong labels.
     learning_rate : float, default=0.1
         Learning rate: what every tree is multiplied by. Smaller values (shrinkage) need more trees (`n_estimators`) and
         overfit less; 0.03 to 0.3 is usual.

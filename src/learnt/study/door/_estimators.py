@@ -157,7 +157,7 @@ class StudyClassifier(ClassifierMixin, _StudyEstimator):
     Parameters
     ----------
     budget : str or float, default="60s"
-        How long fit may take: "30s", "5m", "1h", or seconds. More time races more models and tunes them further.
+        How long fit may take: "30s", "5m", "1h", or seconds. More time races more models and settings.
     metric : str or None, default=None
         What models are chosen by: "roc_auc", "f1", "log_loss", …. None is the log loss.
     cost : str, tuple of float or None, default=None
@@ -324,22 +324,22 @@ class StudyRegressor(RegressorMixin, _StudyEstimator):
 
     Parameters
     ----------
-    budget : str or float
-        How long fit may take: "30s", "5m", "1h", or seconds. More time races more models and tunes them further.
-    metric : str or None
+    budget : str or float, default="60s"
+        How long fit may take: "30s", "5m", "1h", or seconds. More time races more models and settings.
+    metric : str or None, default=None
         What models are chosen by: "mae", "rmse", "r2", …. None is the squared error.
-    time : str or None
+    time : str or None, default="none"
         A column that says when; the study's test set is then the most recent part. "none" shuffles the rows, None looks
         for such a column.
-    drop : str, list of str or None
+    drop : str, list of str or None, default=None
         Columns not to use. All others are, also those that a study of a whole table would set aside as a leak.
-    prefer : {"best", "simple"}
+    prefer : {"best", "simple"}, default="best"
         Choose the lowest loss, or the simplest model within one standard error of it.
-    progress : bool or None
+    progress : bool or None, default=None
         Whether progress is shown; None shows it in a notebook.
-    random_state : int, RandomState, Generator or None
+    random_state : int, RandomState, Generator or None, default=0
         Seeds the study. How many models a budget is enough for still depends on the machine.
-    n_jobs : int or None
+    n_jobs : int or None, default=None
         Number of threads; None and -1 take all.
 
     Attributes

@@ -63,8 +63,8 @@ def study(
     target : str, default=None
         The column to predict.
     budget : str or float, default="60s"
-        How long it may take: "30s", "5m", "1h", or seconds. More time races more models, tunes them further and blends
-        them.
+        How long it may take: "30s", "5m", "1h", or seconds. More time races more models, with more of
+        their settings, and their blends.
     metric : str or None, default=None
         What models are chosen by: "roc_auc", "f1", "log_loss", "rmse", "mae", …. None is the log loss of classes and
         the squared error of amounts.
