@@ -28,6 +28,15 @@ _STANDALONE = (
 class Chart:
     """One chart as SVG text: shown by notebooks, printed by ``str``, written by ``save``.
 
+    Parameters
+    ----------
+    svg : str
+        The picture as SVG text.
+    title : str, default=""
+        What a screen reader says of the picture.
+
+    Examples
+    --------
     >>> chart = Chart("<svg xmlns='http://www.w3.org/2000/svg'></svg>", title="nothing")
     >>> str(chart)[:4]
     '<svg'
@@ -43,7 +52,18 @@ class Chart:
         return self._standalone()
 
     def save(self, path: str | Path) -> Path:
-        """Write a stand-alone SVG file that follows the reader's light or dark setting."""
+        """Write a stand-alone SVG file that follows the reader's light or dark setting.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write; a file that is there is replaced.
+
+        Returns
+        -------
+        path : Path
+            Where the file is.
+        """
         path = Path(path)
         path.write_text(self._standalone(), encoding="utf-8")
         return path
@@ -132,6 +152,20 @@ def tick_labels(values: Sequence[float], form: Callable[[float], str] | None = N
 def number(value: float, digits: int = 3) -> str:
     """A short number for an axis or a label, with three digits or more.
 
+    Parameters
+    ----------
+    value : float
+        The number; a dash stands for one that is not finite.
+    digits : int, default=3
+        Digits that are kept.
+
+    Returns
+    -------
+    text : str
+        The number, with k, M or G for thousands, millions and thousands of millions.
+
+    Examples
+    --------
     >>> [number(v) for v in (0, 0.125, 1234, 45200, 3.1e6, -2.50, 1e-7)]
     ['0', '0.125', '1,234', '45.2k', '3.1M', '-2.5', '1e-07']
     """
@@ -152,6 +186,18 @@ def number(value: float, digits: int = 3) -> str:
 def percent(value: float) -> str:
     """A share as a percentage with the digits that matter.
 
+    Parameters
+    ----------
+    value : float
+        The share: 1 is 100%.
+
+    Returns
+    -------
+    text : str
+        The percentage.
+
+    Examples
+    --------
     >>> [percent(v) for v in (0, 0.5, 0.123, 0.012, 0.0004, 1)]
     ['0%', '50%', '12.3%', '1.2%', '0.04%', '100%']
     """

@@ -45,6 +45,41 @@ def distribution(
 
     Ranges of numbers stand side by side, other values below each other. The dashed line is the target of all rows.
 
+    Parameters
+    ----------
+    labels : sequence of str
+        Names of the parts of the column: ranges such as "0 to 1", or values.
+    counts : array-like of float of shape (n_parts,)
+        Number of rows in each part.
+    target : array-like of float of shape (n_parts,)
+        Mean of the target in each part; None or NaN draws no dot.
+    low : array-like of float of shape (n_parts,)
+        Lower end of its interval; None or NaN draws no interval.
+    high : array-like of float of shape (n_parts,)
+        Upper end of its interval; None or NaN draws no interval.
+    ordered : bool, default=True
+        Whether parts are ranges of numbers, side by side, instead of values, one below the other.
+    overall : float or None, default=None
+        Mean of the target over all rows, drawn as a dashed line.
+    about : str, default="target"
+        What the target is called.
+    title : str, default="Distribution"
+        What the column is called.
+    form : callable, default=number
+        How values are written, as `number` or `percent` do it.
+
+    Returns
+    -------
+    chart : Chart
+        The picture, which notebooks show, `str` prints and `save` writes.
+
+    See Also
+    --------
+    partial_dependence : What a model makes of the column.
+    histogram : Counts alone, as small as a word.
+
+    Examples
+    --------
     >>> distribution(["0 to 1", "1 to 2"], [5, 9], [0.1, 0.3], [0.0, 0.1], [0.4, 0.6], title="age").title
     'age'
     """
@@ -160,6 +195,37 @@ def partial_dependence(
 
     Without `place`, the places of the values on the axis, they are labels: dots below each other.
 
+    Parameters
+    ----------
+    values : sequence of str
+        The values of the column, as they are written.
+    mean : array-like of float of shape (n_values,)
+        Mean prediction at each value.
+    low : array-like of float of shape (n_values,)
+        Lower quartile of the predictions at each value.
+    high : array-like of float of shape (n_values,)
+        Upper quartile of the predictions at each value.
+    place : array-like of float of shape (n_values,) or None, default=None
+        Where the values are on the axis, rising; None draws labels, with dots below each other.
+    y_label : str, default="prediction"
+        What is predicted.
+    title : str, default="Partial dependence"
+        What the column is called.
+    form : callable, default=number
+        How values are written, as `number` or `percent` do it.
+
+    Returns
+    -------
+    chart : Chart
+        The picture, which notebooks show, `str` prints and `save` writes.
+
+    See Also
+    --------
+    distribution : The column itself, with the target in each part.
+    learnt.inspection.partial_dependence : Computes the means.
+
+    Examples
+    --------
     >>> partial_dependence(["0", "1"], [0.1, 0.4], [0.1, 0.3], [0.2, 0.5], place=[0, 1], title="age").title
     'age'
     """
@@ -192,6 +258,29 @@ def reasons(
 ) -> Chart:
     """What moved the prediction of one row, one bar a column: up to the right, down to the left.
 
+    Parameters
+    ----------
+    rows : sequence of Row
+        A bar each, in this order: `label` is the column and its value, `value` what it adds to the prediction.
+    x_label : str, default="pushes the prediction"
+        What the bars do, written between the arrows.
+    title : str, default="Reasons"
+        Title of the chart, which screen readers say.
+    form : callable, default=number
+        How values are written, as `number` or `percent` do it.
+
+    Returns
+    -------
+    chart : Chart
+        The picture, which notebooks show, `str` prints and `save` writes.
+
+    See Also
+    --------
+    importances : What columns are worth over all rows.
+    learnt.inspection.contributions : Computes what each column adds.
+
+    Examples
+    --------
     >>> reasons([Row("age = 61", 0.2), Row("city = Oslo", -0.1)]).title
     'Reasons'
     """
@@ -221,6 +310,29 @@ def groups(
 ) -> Chart:
     """The error of each group with its interval; the dashed line is the error of all rows, strong rows differ from it.
 
+    Parameters
+    ----------
+    rows : sequence of Row
+        A line each: the group, its error and the interval; `strong` ones differ from the rest.
+    overall : float
+        Error of all rows.
+    x_label : str, default="error"
+        Name of the error.
+    form : callable, default=number
+        How values are written, as `number` or `percent` do it.
+
+    Returns
+    -------
+    chart : Chart
+        The picture, which notebooks show, `str` prints and `save` writes.
+
+    See Also
+    --------
+    race : Models instead of groups.
+    importances : Columns instead of groups.
+
+    Examples
+    --------
     >>> groups([Row("city Oslo", 0.3, 0.2, 0.4, strong=True)], overall=0.1).title
     'Errors by group'
     """

@@ -24,6 +24,41 @@ def learning_curve(
 ) -> Chart:
     """Training and validation loss against the number of rows, between the noise floor and the constant.
 
+    Curves that are far apart show overfitting, which more rows, shrinkage or a simpler model help against. Curves that
+    are close and high show underfitting, which a more flexible model helps against.
+
+    Parameters
+    ----------
+    sizes : array-like of float of shape (n_sizes,)
+        Numbers of training rows, rising; `learnt.model_selection.learning_curve` returns such numbers.
+    train : array-like of float of shape (n_sizes,)
+        Mean loss on the training rows at each size.
+    valid : array-like of float of shape (n_sizes,)
+        Mean loss on new rows at each size.
+    train_spread : array-like of float of shape (n_sizes,) or None, default=None
+        How far the band around the training loss reaches to either side, such as a standard deviation; None draws no
+        band.
+    valid_spread : array-like of float of shape (n_sizes,) or None, default=None
+        The same for the loss on new rows.
+    floor : float or None, default=None
+        The loss that noise alone causes, drawn as a dashed line.
+    constant : float or None, default=None
+        The loss of the best constant prediction, drawn as a dashed line.
+    loss : str, default="error"
+        Name of the loss, for the vertical axis.
+
+    Returns
+    -------
+    chart : Chart
+        The picture, which notebooks show, `str` prints and `save` writes.
+
+    See Also
+    --------
+    validation_curve : Losses against the values of a parameter.
+    learnt.model_selection.learning_curve : Computes the numbers.
+
+    Examples
+    --------
     >>> chart = learning_curve([100, 200, 400], [0.10, 0.12, 0.13], [0.22, 0.18, 0.16], floor=0.1)
     >>> chart.title
     'Learning curve'
@@ -70,6 +105,37 @@ def validation_curve(
     The axis is logarithmic where all values are positive and span more than a factor of 20. For scores instead of
     losses say `higher_is_better=True`.
 
+    Parameters
+    ----------
+    values : array-like of float of shape (n_values,)
+        Values of the parameter, in any order; two or more.
+    train : array-like of float of shape (n_values,)
+        Mean loss on the training rows at each value.
+    valid : array-like of float of shape (n_values,)
+        Mean loss on new rows at each value.
+    train_spread : array-like of float of shape (n_values,) or None, default=None
+        How far the band around the training loss reaches to either side; None draws no band.
+    valid_spread : array-like of float of shape (n_values,) or None, default=None
+        The same for the loss on new rows.
+    parameter : str, default="parameter"
+        Name of the parameter, for the horizontal axis.
+    loss : str, default="error"
+        Name of the loss, for the vertical axis.
+    higher_is_better : bool, default=False
+        Whether the numbers are scores, of which the largest is best, instead of losses.
+
+    Returns
+    -------
+    chart : Chart
+        The picture, which notebooks show, `str` prints and `save` writes.
+
+    See Also
+    --------
+    learning_curve : Losses against the number of rows.
+    learnt.model_selection.validation_curve : Computes the numbers.
+
+    Examples
+    --------
     >>> chart = validation_curve([0.01, 1, 100], [0.10, 0.12, 0.31], [0.30, 0.18, 0.33], parameter="alpha")
     >>> chart.title
     'Validation curve'
@@ -125,6 +191,32 @@ def _valid_and_train(
 def roc(fpr: Numbers, tpr: Numbers, area: float, *, name: str = "", point: tuple[float, float] | None = None) -> Chart:
     """The receiver operating curve, the diagonal of chance, and the point of the chosen threshold.
 
+    Parameters
+    ----------
+    fpr : array-like of float of shape (n_points,)
+        False positive rate at each threshold.
+    tpr : array-like of float of shape (n_points,)
+        True positive rate (recall) at each threshold.
+    area : float
+        Area under the curve, which is written on the chart.
+    name : str, default=""
+        What the model is called; empty for no name.
+    point : tuple of float or None, default=None
+        Where the threshold in use is on the curve, as (false positive rate, true positive rate); None draws no point.
+
+    Returns
+    -------
+    chart : Chart
+        The picture, which notebooks show, `str` prints and `save` writes.
+
+    See Also
+    --------
+    precision_recall : Says more where positives are rare.
+    learnt.metrics.roc_curve : Computes the rates.
+    learnt.metrics.roc_auc_score : Computes the area.
+
+    Examples
+    --------
     >>> roc([0, 0, 0.5, 1], [0, 0.6, 0.9, 1], 0.83).title
     'ROC curve'
     """
@@ -154,6 +246,33 @@ def precision_recall(
 ) -> Chart:
     """Precision against recall, with the share of positives (chance) and the threshold in use.
 
+    Parameters
+    ----------
+    recall : array-like of float of shape (n_points,)
+        Recall at each threshold.
+    precision : array-like of float of shape (n_points,)
+        Precision at each threshold.
+    area : float
+        Area under the curve, or average precision, which is written on the chart.
+    share : float or None, default=None
+        Share of positives among the rows: the precision of chance, drawn as a dashed line.
+    point : tuple of float or None, default=None
+        Where the threshold in use is on the curve, as (recall, precision); None draws no point.
+    name : str, default=""
+        What the model is called; empty for no name.
+
+    Returns
+    -------
+    chart : Chart
+        The picture, which notebooks show, `str` prints and `save` writes.
+
+    See Also
+    --------
+    roc : True against false positives.
+    learnt.metrics.precision_recall_curve : Computes precision and recall.
+
+    Examples
+    --------
     >>> precision_recall([0.5, 1.0], [1.0, 0.6], 0.83, share=0.3, point=(0.5, 1.0)).title
     'Precision–recall curve'
     """
@@ -187,6 +306,32 @@ def time_to_loss(
 
     `greater` is for scores, of which the largest is best. Losses far above the others are drawn at the edge.
 
+    Parameters
+    ----------
+    seconds : array-like of float of shape (n_models,)
+        When each model finished.
+    losses : array-like of float of shape (n_models,)
+        Loss of each model.
+    labels : sequence of str
+        Name of each model.
+    loss : str, default="loss"
+        Name of the loss, for the vertical axis.
+    greater : bool, default=False
+        Whether these are scores, of which the largest is best.
+    form : callable, default=number
+        How values are written, as `number` or `percent` do it.
+
+    Returns
+    -------
+    chart : Chart
+        The picture, which notebooks show, `str` prints and `save` writes.
+
+    See Also
+    --------
+    race : The models one below the other.
+
+    Examples
+    --------
     >>> time_to_loss([1, 2, 4], [0.5, 0.4, 0.45], ["a", "b", "c"]).title
     'Loss against time'
     """
@@ -224,6 +369,35 @@ def calibration(
 
     `before` are predicted and observed shares without a calibration map, drawn as a dashed line.
 
+    Parameters
+    ----------
+    predicted : array-like of float of shape (n_bins,)
+        Mean predicted probability in each bin.
+    observed : array-like of float of shape (n_bins,)
+        Share of positives in each bin.
+    low : array-like of float of shape (n_bins,)
+        Lower end of the interval for the observed share.
+    high : array-like of float of shape (n_bins,)
+        Upper end of the interval for the observed share.
+    counts : array-like of float of shape (n_bins,)
+        Number of rows in each bin.
+    name : str, default="positives"
+        What the positives are called.
+    before : tuple of two array-like, or None, default=None
+        Predicted and observed shares without a calibration map; None draws no second line.
+
+    Returns
+    -------
+    chart : Chart
+        The picture, which notebooks show, `str` prints and `save` writes.
+
+    See Also
+    --------
+    learnt.calibration.calibration_curve : Computes predicted and observed shares.
+    roc : How well positives are told from negatives, calibrated or not.
+
+    Examples
+    --------
     >>> calibration([0.1, 0.5], [0.12, 0.4], [0.05, 0.3], [0.2, 0.5], [100, 80]).title
     'Calibration'
     """
@@ -258,6 +432,35 @@ def cost_curve(
 ) -> Chart:
     """What each threshold on the probability would cost, with one that is marked by a word and its uncertainty.
 
+    Parameters
+    ----------
+    thresholds : array-like of float of shape (n_thresholds,)
+        Thresholds on the probability, rising.
+    costs : array-like of float of shape (n_thresholds,)
+        What each of them costs.
+    chosen : float
+        The threshold to mark.
+    interval : tuple of float or None, default=None
+        The range in which the best threshold may lie, shaded; None shades nothing.
+    label : str, default="cost per row"
+        Name of the cost, for the vertical axis.
+    y_format : callable, default=number
+        How costs are written, as `number` or `percent` do it.
+    word : str, default="chosen"
+        What the marked threshold is called.
+
+    Returns
+    -------
+    chart : Chart
+        The picture, which notebooks show, `str` prints and `save` writes.
+
+    See Also
+    --------
+    roc : True and false positives of all thresholds.
+    precision_recall : Precision and recall of all thresholds.
+
+    Examples
+    --------
     >>> cost_curve([0.1, 0.5, 0.9], [3.0, 1.0, 2.0], chosen=0.5).title
     'Cost of each threshold'
     """
@@ -294,6 +497,36 @@ def density(
 ) -> Chart:
     """A scatter of any number of points as a grid of shaded cells, so that its size is bounded.
 
+    Parameters
+    ----------
+    x : array-like of float of shape (n_points,)
+        Horizontal places.
+    y : array-like of float of shape (n_points,)
+        Vertical places.
+    x_label : str
+        Name of the horizontal axis.
+    y_label : str
+        Name of the vertical axis.
+    title : str
+        Title of the chart, which screen readers say.
+    bins : int, default=36
+        Number of cells along each axis.
+    diagonal : bool, default=False
+        Whether to draw the line y = x, with the same limits on both axes: for predictions against true values.
+    zero : bool, default=False
+        Whether to draw the line y = 0: for residuals.
+
+    Returns
+    -------
+    chart : Chart
+        The picture, which notebooks show, `str` prints and `save` writes.
+
+    See Also
+    --------
+    scatter : Points one by one, coloured by group.
+
+    Examples
+    --------
     >>> density([1, 2, 3], [1, 2, 2.5], x_label="observed", y_label="predicted", title="Fit").title
     'Fit'
     """
@@ -325,6 +558,28 @@ def density(
 def histogram(counts: Numbers, *, width: float = 96, height: float = 24, title: str = "distribution") -> Chart:
     """A word-sized histogram for a table cell.
 
+    Parameters
+    ----------
+    counts : array-like of float of shape (n_bins,)
+        Number of rows in each bin.
+    width : float, default=96
+        Width in pixels.
+    height : float, default=24
+        Height in pixels.
+    title : str, default="distribution"
+        Title of the chart, which screen readers say.
+
+    Returns
+    -------
+    chart : Chart
+        The picture, which notebooks show, `str` prints and `save` writes.
+
+    See Also
+    --------
+    distribution : A full chart of a column, with the target in each part.
+
+    Examples
+    --------
     >>> histogram([1, 4, 2]).svg.count("<rect")
     3
     """

@@ -28,6 +28,39 @@ def band(
 ) -> Chart:
     """A mean as a line, two standard deviations about it as a band; rows as dots, the truth dashed, samples thin.
 
+    Parameters
+    ----------
+    x : array-like of float of shape (n_points,)
+        Horizontal places, rising.
+    mean : array-like of float of shape (n_points,)
+        The mean at each place.
+    spread : array-like of float of shape (n_points,)
+        The standard deviation at each place; the band is twice as wide to either side.
+    rows : tuple of two array-like, or None, default=None
+        Horizontal and vertical places of training rows, drawn as dots.
+    truth : array-like of float of shape (n_points,) or None, default=None
+        The true function at each place, drawn as a dashed line.
+    samples : sequence of array-like, default=()
+        Functions drawn from a posterior, each of shape (n_points,), drawn as thin lines.
+    x_label : str, default="x"
+        Name of the horizontal axis.
+    y_label : str, default="y"
+        Name of the vertical axis.
+    title : str, default="Mean and spread"
+        Title of the chart, which screen readers say.
+
+    Returns
+    -------
+    chart : Chart
+        The picture, which notebooks show, `str` prints and `save` writes.
+
+    See Also
+    --------
+    density : Any number of points as shaded cells.
+    learnt.gaussian_process.GaussianProcessRegressor : Predicts means and standard deviations.
+
+    Examples
+    --------
     >>> band([0, 1, 2], [0, 1, 0], [0.1, 0.3, 0.1], rows=([0, 2], [0, 0])).title
     'Mean and spread'
     """
@@ -72,6 +105,39 @@ def boundary(
     `side` is 0 or 1 for each row of X (two columns); `grid` are the places along both axes and `scores` the function
     there, one row for each place of the second; `support` are the indices of rows to ring.
 
+    Parameters
+    ----------
+    X : array-like of float of shape (n_samples, 2)
+        The rows.
+    side : array-like of int of shape (n_samples,)
+        0 or 1: the class of each row.
+    grid : tuple of two array-like
+        The places along the first and the second axis.
+    scores : array-like of float of shape (n_second, n_first)
+        The decision function on the grid, one row for each place of the second axis.
+    support : array-like of int or None, default=None
+        Indices of the rows to ring, such as support vectors.
+    levels : sequence of float, default=(-1.0, 0.0, 1.0)
+        Values of the function whose lines are drawn; that of 0 is thick.
+    names : tuple of str, default=("first class", "second class")
+        Names of class 0 and class 1.
+    labels : tuple of str, default=("x₁", "x₂")
+        Names of the two axes.
+    title : str, default="Decision boundary"
+        Title of the chart, which screen readers say.
+
+    Returns
+    -------
+    chart : Chart
+        The picture, which notebooks show, `str` prints and `save` writes.
+
+    See Also
+    --------
+    scatter : Rows without a decision function.
+    learnt.inspection.DecisionBoundaryDisplay : Draws the boundary of a fitted model with Matplotlib.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> x = np.linspace(-1, 1, 5)
     >>> boundary([[-1.0, 0.0], [1.0, 0.0]], [0, 1], (x, x), np.tile(2 * x, (5, 1)), support=[0, 1]).title
@@ -108,6 +174,31 @@ def scatter(
 ) -> Chart:
     """Rows of two columns as points, coloured by group: integers from 0 to 3.
 
+    Parameters
+    ----------
+    X : array-like of float of shape (n_samples, 2)
+        The rows.
+    group : array-like of int of shape (n_samples,)
+        The group of each row, from 0 to 3.
+    names : sequence of str or None, default=None
+        Names of the groups; None calls them "group 0", "group 1", ….
+    labels : tuple of str, default=("x₁", "x₂")
+        Names of the two axes.
+    title : str, default="Rows"
+        Title of the chart, which screen readers say.
+
+    Returns
+    -------
+    chart : Chart
+        The picture, which notebooks show, `str` prints and `save` writes.
+
+    See Also
+    --------
+    density : Any number of points as shaded cells.
+    boundary : Two classes on the field of a decision function.
+
+    Examples
+    --------
     >>> scatter([[0.0, 1.0], [1.0, 0.0]], [0, 1]).title
     'Rows'
     """

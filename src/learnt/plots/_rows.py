@@ -34,7 +34,33 @@ LINE = 14.0  # pixels that a line of text needs
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a race or of a list of importances."""
+    """One line of a race, of a list of importances, of groups or of reasons.
+
+    Parameters
+    ----------
+    label : str
+        What is written above the line.
+    value : float
+        Where its dot or the end of its bar is.
+    low : float, default=nan
+        Lower end of its interval; NaN draws none.
+    high : float, default=nan
+        Upper end of its interval; NaN draws none.
+    strong : bool, default=False
+        Whether the line is highlighted.
+
+    See Also
+    --------
+    race : Draws models.
+    importances : Draws columns.
+    groups : Draws groups.
+
+    Examples
+    --------
+    >>> row = Row("ridge", 1.2, 1.1, 1.3, strong=True)
+    >>> row.label, row.value
+    ('ridge', 1.2)
+    """
 
     label: str
     value: float
@@ -54,6 +80,33 @@ def ruler(
 ) -> Chart:
     """Where a model's error stands between no error at all, the best possible, and the best constant.
 
+    Parameters
+    ----------
+    value : float
+        Error of the model.
+    interval : tuple of float
+        Lower and upper end of the interval for this error.
+    constant : float
+        Error of the best constant prediction.
+    bracket : tuple of float or None, default=None
+        Between which two numbers the best possible error lies; None draws nothing.
+    name : str, default="this model"
+        What the model is called.
+    form : callable, default=percent
+        How values are written, as `number` or `percent` do it.
+
+    Returns
+    -------
+    chart : Chart
+        The picture, which notebooks show, `str` prints and `save` writes.
+
+    See Also
+    --------
+    race : Several models, one line each.
+    decomposition : What the error is made of.
+
+    Examples
+    --------
     >>> ruler(0.16, (0.13, 0.19), constant=0.31, bracket=(0.10, 0.15)).title
     'Where the model stands'
     """
@@ -94,6 +147,29 @@ def race(
 ) -> Chart:
     """One line a model: its mean loss and the interval around it, best on top.
 
+    Parameters
+    ----------
+    rows : sequence of Row
+        A line each, best first: the model, its mean loss and the interval; `strong` ones are highlighted.
+    x_label : str
+        Name of the loss.
+    reference : float or None, default=None
+        A loss to compare with, drawn as a dashed line.
+    form : callable, default=number
+        How values are written, as `number` or `percent` do it.
+
+    Returns
+    -------
+    chart : Chart
+        The picture, which notebooks show, `str` prints and `save` writes.
+
+    See Also
+    --------
+    time_to_loss : The same models against time.
+    ruler : A single model between the best possible and a constant.
+
+    Examples
+    --------
     >>> race([Row("ridge", 1.2, 1.1, 1.3, strong=True), Row("constant", 2.0, 1.9, 2.1)], x_label="loss").title
     'The race'
     """
@@ -103,6 +179,27 @@ def race(
 def importances(rows: Sequence[Row], *, x_label: str, form: Callable[[float], str] = number) -> Chart:
     """How much worse the model gets when a column is shuffled, one bar a column.
 
+    Parameters
+    ----------
+    rows : sequence of Row
+        A bar each, most important first: the column, the loss added by shuffling it, and the interval.
+    x_label : str
+        Name of the loss that is added.
+    form : callable, default=number
+        How values are written, as `number` or `percent` do it.
+
+    Returns
+    -------
+    chart : Chart
+        The picture, which notebooks show, `str` prints and `save` writes.
+
+    See Also
+    --------
+    reasons : What columns do to the prediction of a single row.
+    learnt.inspection.permutation_importance : Computes the importances.
+
+    Examples
+    --------
     >>> importances([Row("age", 0.04, 0.03, 0.05), Row("city", 0.0, -0.01, 0.01)], x_label="loss added").title
     'What the model uses'
     """
@@ -168,6 +265,26 @@ def decomposition(
 
     A part without a name has no label, and one that `form` leaves empty has its name alone.
 
+    Parameters
+    ----------
+    parts : sequence of (str, float)
+        Name and size of each part; negative sizes count as 0.
+    title : str, default="What the error is made of"
+        Title of the chart, which screen readers say.
+    form : callable or None, default=None
+        How sizes are written; None writes shares in percent.
+
+    Returns
+    -------
+    chart : Chart
+        The picture, which notebooks show, `str` prints and `save` writes.
+
+    See Also
+    --------
+    ruler : The error as a whole, between the best possible and a constant.
+
+    Examples
+    --------
     >>> decomposition([("noise", 0.7), ("bias", 0.2), ("variance", 0.1)]).title
     'What the error is made of'
     """
@@ -205,6 +322,25 @@ def decomposition(
 def confusion(matrix: Sequence[Sequence[float]], labels: Sequence[str]) -> Chart:
     """Counts of true class (rows) by predicted class (columns), shaded by the share of the row.
 
+    Parameters
+    ----------
+    matrix : array-like of float of shape (n_classes, n_classes)
+        Counts of rows, true classes down and predicted classes across.
+    labels : sequence of str
+        Names of the classes; more than 20 are drawn as a square of small cells without numbers.
+
+    Returns
+    -------
+    chart : Chart
+        The picture, which notebooks show, `str` prints and `save` writes.
+
+    See Also
+    --------
+    learnt.metrics.confusion_matrix : Computes the counts.
+    roc : All thresholds instead of one.
+
+    Examples
+    --------
     >>> confusion([[50, 3], [8, 20]], ["no", "yes"]).title
     'Confusion matrix'
     """

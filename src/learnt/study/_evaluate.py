@@ -41,16 +41,29 @@ def evaluate_table(
 
     Parameters
     ----------
-    model : path of a model file, or of the folder of a study.
-    table : path of a table as `read_table` takes them, or a data frame, with the columns the model was learnt from and
-        the target.
-    target : the column of the target; the one that a study wrote into the model file by default.
-    lenient, header, say : as in `predict_table`.
+    model : str or Path
+        A model file, or the folder of a study.
+    table : str, Path or polars.DataFrame
+        A table that `read_table` reads, or a data frame, with the columns the model was learnt from and the target.
+    target : str or None, default=None
+        The column of the target; None is the one that a study wrote into the model file.
+    lenient : bool, default=False
+        Whether text where the model knows numbers or dates counts as missing; it is refused by default.
+    header : bool or None, default=None
+        False for a table whose columns have no names: they are then taken in the order of the learnt table, its target
+        left out or not.
+    say : callable, default=lambda text: None
+        Called with a sentence on what was counted as missing; by default nothing is said.
 
     Returns
     -------
-    dict
+    facts : dict
         ``test`` (the figures, as in study.json), ``beats_constant``, ``left_out``, ``same_table``, ``summary``.
+
+    See Also
+    --------
+    predict_table : Predicts rows.
+    evaluate_study : Opens the sealed test set of a study.
     """
     saved = SavedModel.open(model)
     frame, name, table_hash, _ = open_table(table, header)

@@ -34,15 +34,34 @@ def predict_table(
 
     Parameters
     ----------
-    model : path of a model file, or of the folder of a study.
-    table : a data frame of any library, with the columns the model was learnt from; others are ignored.
-    lenient : whether text where the model knows numbers or dates counts as missing; refused by default.
-    header : False for a table whose columns have no names: they are then taken in the order of the learnt table, its
-        target left out or not.
-    explain : whether to add three columns, "reason 1" to "reason 3": the cells that moved the prediction of a row most
-        from what is predicted of an unknown row, and by how much, as in "kitchen_queue = 14: +0.21". Of classes it is
-        the probability of the predicted one that moved (`learnt.inspection.contributions`).
-    say : called with a sentence on what was counted as missing, and on how many rows are unlike what was learnt from.
+    model : str or Path
+        A model file, or the folder of a study.
+    table : data frame
+        Rows with the columns the model was learnt from, of any library; other columns are ignored.
+    lenient : bool, default=False
+        Whether text where the model knows numbers or dates counts as missing; it is refused by default.
+    header : bool or None, default=None
+        False for a table whose columns have no names: they are then taken in the order of the learnt table, its target
+        left out or not.
+    explain : bool, default=False
+        Whether to add three columns, "reason 1" to "reason 3": the cells that moved the prediction of a row most from
+        what is predicted of an unknown row, and by how much, as in "kitchen_queue = 14: +0.21". Of classes it is the
+        probability of the predicted one that moved (`learnt.inspection.contributions`).
+    say : callable, default=lambda text: None
+        Called with a sentence on what was counted as missing, and on how many rows are unlike what was learnt from; by
+        default nothing is said.
+
+    Returns
+    -------
+    predictions : polars.DataFrame
+        "prediction", the probabilities of classes or the ends of the interval, "unlike", and the reasons if they were
+        asked for.
+
+    See Also
+    --------
+    evaluate_table : Judges the model on rows whose target is known.
+    open_study : Predicts in the library that the rows come in.
+    open_service : Predicts over HTTP.
     """
     saved = SavedModel.open(model)
     X = saved.columns_of(as_polars(table, saved.names), lenient=lenient, header=header, say=say)

@@ -21,7 +21,57 @@ FREE = ("budget", "threads", "fresh", "cost", "overwrite", "prefer", "final", "k
 
 @dataclass(frozen=True)
 class Settings:
-    """All options of a study."""
+    """All options of a study; text such as "2m" or "fp=1,fn=10" is read when it is made.
+
+    Parameters
+    ----------
+    target : str
+        The column to predict.
+    task : {"auto", "classify", "regress"}, default="auto"
+        Classes or amounts; "auto" sees it from the target.
+    time : str or None, default=None
+        The column that says when; None looks for one, "none" shuffles the rows.
+    group : str or None, default=None
+        A column whose equal values stay together in every split.
+    cost : tuple of float, str or None, default=None
+        Costs of a false alarm and of a missed positive.
+    keep : str or tuple of str, default=()
+        Columns to use although they would be set aside.
+    drop : str or tuple of str, default=()
+        Columns not to use.
+    seed : int, default=0
+        Where random numbers come from; 0 or more.
+    budget : float or str, default=60.0
+        How long it may take, in seconds or as text.
+    threads : int or None, default=None
+        Number of threads to use; None takes all.
+    fresh : bool, default=False
+        Whether to start afresh instead of going on from earlier results.
+    header : bool or None, default=None
+        Whether the first line of a text table holds names; None looks at it.
+    overwrite : bool, default=False
+        Whether another study in the folder may be replaced.
+    prefer : {"best", "simple"}, default="best"
+        Choose the lowest loss, or the simplest model within one standard error of it.
+    final : {"all", "judged"}, default="all"
+        Rows that the final model is fitted to once the test set is open: all, or those it was judged with.
+    keep_sealed : bool, default=False
+        Leave the test set to `evaluate_study`.
+    metric : str or None, default=None
+        What models are chosen by; None is the usual loss.
+
+    See Also
+    --------
+    study : Makes a study with these options.
+    parse_budget : Reads a budget.
+    parse_cost : Reads costs.
+
+    Examples
+    --------
+    >>> settings = Settings("late", budget="2m", cost="fp=1,fn=10")
+    >>> settings.budget, settings.cost
+    (120.0, (1.0, 10.0))
+    """
 
     target: str
     task: str = "auto"
@@ -70,13 +120,35 @@ class Settings:
         return {part: getattr(self, part) for part in ("task", "time", "group", "keep", "drop")}
 
     def with_numbered_columns(self, columns: list[str]) -> Settings:
-        """The same options for a table without names, whose columns may be given by their number from 1."""
+        """The same options for a table without names, whose columns may be given by their number from 1.
+
+        Parameters
+        ----------
+        columns : list of str
+            The names of the table's columns, in order.
+
+        Returns
+        -------
+        settings : Settings
+            The options with names in place of numbers.
+        """
         one = {part: numbered(getattr(self, part), columns) for part in ("target", "time", "group")}
         many = {part: tuple(str(numbered(c, columns)) for c in getattr(self, part)) for part in ("keep", "drop")}
         return replace(self, **one, **many)  # type: ignore[arg-type]
 
     def key(self, data_hash: str) -> str:
-        """The name of the study in its journal: data and whatever changes a fit; not budget, costs or threads."""
+        """The name of the study in its journal: data and whatever changes a fit; not budget, costs or threads.
+
+        Parameters
+        ----------
+        data_hash : str
+            The fingerprint of the table.
+
+        Returns
+        -------
+        key : str
+            16 hexadecimal digits.
+        """
         asked = asdict(self)
         for free in FREE:
             del asked[free]
@@ -87,6 +159,28 @@ class Settings:
 def parse_budget(text: Any) -> float:
     """Seconds from "90", "60s", "2m", "1.5h" or "1h30m".
 
+    Parameters
+    ----------
+    text : str or float
+        The budget; a number is seconds.
+
+    Returns
+    -------
+    seconds : float
+        The budget in seconds.
+
+    Raises
+    ------
+    StudyError
+        Where the text is not a time.
+
+    See Also
+    --------
+    parse_cost : Reads costs.
+    Settings : All options of a study.
+
+    Examples
+    --------
     >>> [parse_budget(t) for t in ("90", "60s", "2m", "1h30m", 5)]
     [90.0, 60.0, 120.0, 5400.0, 5.0]
     """
@@ -104,6 +198,28 @@ def parse_budget(text: Any) -> float:
 def parse_cost(text: Any) -> tuple[float, float] | None:
     """Costs of a false alarm and of a missed positive from "fp=1,fn=10".
 
+    Parameters
+    ----------
+    text : str, tuple of float or None
+        The costs.
+
+    Returns
+    -------
+    costs : tuple of float or None
+        Cost of a false alarm and of a missed positive; None where none were given.
+
+    Raises
+    ------
+    StudyError
+        Where the text is not understood.
+
+    See Also
+    --------
+    parse_budget : Reads a budget.
+    Settings : All options of a study.
+
+    Examples
+    --------
     >>> parse_cost("fp=1, fn=10"), parse_cost((1, 10)), parse_cost(None)
     ((1.0, 10.0), (1.0, 10.0), None)
     """

@@ -36,7 +36,28 @@ def evaluate_study(
 ) -> tuple[dict[str, Any], bool]:
     """Open the sealed test set of a study, once; the study's facts, and whether this was the opening.
 
-    `table` is where the studied table lies now, if it was moved. What was opened before is not judged again.
+    What was opened before is not judged again.
+
+    Parameters
+    ----------
+    folder : str or Path
+        The folder of a study that was made with `keep_sealed`.
+    table : str, Path, polars.DataFrame or None, default=None
+        Where the studied table lies now, if it was moved; None is where it was.
+    say : callable, default=lambda text: None
+        Called with a sentence on each step; by default nothing is said.
+
+    Returns
+    -------
+    facts : dict
+        Every number of the study, as in study.json.
+    opened : bool
+        Whether the test set was opened by this call.
+
+    See Also
+    --------
+    study : Makes a study, sealed with `keep_sealed`.
+    evaluate_table : Judges a model on other rows.
     """
     folder = Path(folder)
     facts = facts_of(folder)

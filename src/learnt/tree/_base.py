@@ -168,21 +168,57 @@ class BaseTree(MultiOutputMixin, Estimator):
         return X.astype(np.float32, copy=False)
 
     def apply(self, X: Any, check_input: bool = True) -> np.ndarray:
-        """The number of the leaf that every row ends in."""
+        """Return the number of the leaf that every row ends in.
+
+        Parameters
+        ----------
+        check_input : bool, default=True
+            False where X is known to be a checked array of float32 with the right number of columns, which saves the
+            checks; what ensembles say.
+
+        Returns
+        -------
+        leaves : ndarray of shape (n_samples,)
+            Numbers of nodes in `tree_`.
+        """
         X = self._rows(X, check_input)
         return self.tree_.apply(X)
 
     def decision_path(self, X: Any, check_input: bool = True) -> sparse.csr_matrix:
-        """The nodes that every row passes: a sparse matrix with a 1 for each, one column a node."""
+        """Return the nodes that every row passes: a sparse matrix with a 1 for each, one column a node.
+
+        Parameters
+        ----------
+        check_input : bool, default=True
+            False where X is known to be a checked array of float32 with the right number of columns, which saves the
+            checks; what ensembles say.
+
+        Returns
+        -------
+        path : csr_matrix of shape (n_samples, n_nodes)
+            1 where the row passes the node.
+        """
         X = self._rows(X, check_input)
         return self.tree_.decision_path(X)
 
     def get_depth(self) -> int:
-        """How many splits lie between the root and the deepest leaf."""
+        """Return how many splits lie between the root and the deepest leaf.
+
+        Returns
+        -------
+        depth : int
+            The depth of the tree; 0 where it is a single leaf.
+        """
         return self._fitted_tree().max_depth
 
     def get_n_leaves(self) -> int:
-        """How many leaves the tree has."""
+        """Return how many leaves the tree has.
+
+        Returns
+        -------
+        n_leaves : int
+            The number of leaves.
+        """
         return self._fitted_tree().n_leaves
 
     def _fitted_tree(self) -> Tree:
@@ -201,13 +237,15 @@ class BaseTree(MultiOutputMixin, Estimator):
     def contributions(self, X: Any) -> np.ndarray:
         """What every column adds to the prediction of every row: exact Shapley values.
 
-        The probability of the second of two classes or of each class, or the predicted number, is explained. A column
-        whose value is not known goes both ways at its splits, in proportion to the training rows.
+        What is explained is the probability of the second of two classes or of each class, or the predicted number. A
+        column whose value is not known goes both ways at its splits, in proportion to the training rows. Not for
+        several outputs, nor for trees with surrogate splits.
 
         Returns
         -------
-        array of shape (n, n_features + 1), or (n, n_classes, n_features + 1) for three classes or more
-            A row adds up to the prediction. The last column is the expected prediction of the training rows.
+        contributions : ndarray of shape (n_samples, n_features + 1) or (n_samples, n_classes, n_features + 1)
+            What each column adds, for each class where there are three or more. A row adds up to the prediction; the
+            last column is the expected prediction of the training rows.
         """
         X, tree, name = self._rows(X), self.tree_, type(self).__name__
         if tree.n_outputs > 1:
@@ -223,13 +261,44 @@ class BaseTree(MultiOutputMixin, Estimator):
         return out[:, 0] if out.shape[1] == 1 else out
 
     def explain(self, x: Any, *, feature_names: Any = None, class_names: Any = None) -> str:
-        """Why the tree says what it says of one row: its path in words (`learnt.tree.explain`)."""
+        """Why the tree says what it says of one row: its path in words.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,) or (1, n_features), or data frame of one row
+            The row to explain.
+        feature_names : list of str or None, default=None
+            Names of the columns; None for those seen during `fit`.
+        class_names : list of str or None, default=None
+            Names of the classes, in the order of `classes_`; None for the labels.
+
+        Returns
+        -------
+        text : str
+            A sentence: the answer, how many training rows stand behind it, and the bounds that led there.
+        """
         from learnt.tree._explain import explain
 
         return explain(self, x, feature_names=feature_names, class_names=class_names)
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
-        """The values of `ccp_alpha` at which the tree becomes smaller, and the impurity of its leaves at each."""
+        """The values of `ccp_alpha` at which the tree becomes smaller, and the impurity of its leaves at each.
+
+        Fit a tree for some of these values, and keep the one that is best on validation rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows to learn from.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The target of each row.
+
+        Returns
+        -------
+        path : Bunch
+            `ccp_alphas`, rising from 0, and `impurities`, the total impurity of the leaves of the tree pruned with
+            each.
+        """
         full = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight=sample_weight)
         alphas, impurities = pruning_path(full.tree_)
         return Bunch(ccp_alphas=alphas, impurities=impurities)

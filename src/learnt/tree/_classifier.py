@@ -26,53 +26,109 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
 
     where I is the impurity: Gini  Σ p(1 − p),  entropy  −Σ p log₂ p,  or the share of wrong answers  1 − max p.
 
+    A tree needs no scaling of columns, takes numbers, categories and missing values as they are, and can be read and
+    drawn. Take one where the rules must be understood by people; take a forest or boosting where accuracy counts.
+
     Parameters
     ----------
     criterion : {"gini", "entropy", "log_loss", "error"}, default="gini"
-        The impurity; "log_loss" is "entropy".
+        The impurity that splits lower. "gini" is Σ p(1 − p); "entropy" and "log_loss", two names of the same, are −Σ p
+        log₂ p; "error" is the share of wrong answers, 1 − max p, which grows coarse trees. Gini and entropy seldom
+        differ much.
     splitter : {"best", "random"}, default="best"
-        The best threshold of each column, or the best of one random threshold a column.
+        "best" searches every threshold of a column; "random" draws one threshold for each column and takes the best of
+        these, which is quicker and less prone to overfitting, and best used in an ensemble.
     max_depth : int or None, default=None
-        The most questions a row is asked.
+        Most questions between the root and a leaf. None lets the tree grow until its leaves are pure or too small to
+        split. The first parameter to lower against overfitting; too low a value underfits.
     min_samples_split : int or float, default=2
-        A node with fewer rows is a leaf; a float is a share of the rows.
+        Fewest rows that a node must have to be split; a float is a share of all rows, rounded up. Larger values give a
+        smaller tree and less overfitting.
     min_samples_leaf : int or float, default=1
-        The fewest rows of a leaf; a float is a share of the rows.
+        Fewest rows on each side of a split; a float below 1 is a share of all rows, rounded up. Larger values smooth
+        the predictions, above all in regression; 5 to 50 is a usual range to try.
     min_weight_fraction_leaf : float, default=0.0
-        The least share of the weight in a leaf.
+        Smallest share of the total weight that a leaf may hold, from 0 to 0.5. Use it in place of `min_samples_leaf`
+        where rows have weights.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Columns drawn at random for each split; a float is a share of them.
-    random_state : int, RandomState or None, default=None
-        Draws columns and thresholds, and the order in which columns are looked at, which decides between equal splits.
+        How many columns each split looks at, drawn at random at each node: a number, a share of the columns (float),
+        their square root, their binary logarithm, or all (None, 1.0). Fewer columns make the trees of an ensemble more
+        different and growth quicker; a single tree usually wants all.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws columns and thresholds, and the order in which columns are looked at, which decides between equally good
+        splits. Pass an integer for the same tree every time.
     max_leaf_nodes : int or None, default=None
-        Split where the gain is largest first, up to this many leaves.
+        Grow the tree best split first, up to this many leaves; None for no limit. Another way to limit the size of the
+        tree, which spends leaves where they help most.
     min_impurity_decrease : float, default=0.0
-        The least gain of a split, times the node's share of the weight.
-    class_weight : dict, list of dicts, "balanced" or None, default=None
-        A factor on the weights of the rows of each class.
+        A split must lower the impurity, times the share of the total weight in the node, by at least this. Above 0 it
+        stops growth early; pruning by `ccp_alpha` usually gives better trees.
+    class_weight : dict, list of dict, "balanced" or None, default=None
+        Weights of the classes, which multiply those of the rows. "balanced" gives every class the same total, which
+        raises the recall of rare classes; for several outputs, a list with one dict each.
     ccp_alpha : float, default=0.0
-        Cut subtrees whose gain a leaf is below this (cost-complexity pruning).
-    monotonic_cst : array of −1, 0, 1 or None, default=None
-        Whether the share of the second class must fall, may do anything, or must rise along each column; two classes.
-    categorical_features : "from_dtype", None, or array of flags, indices or names, default="from_dtype"
-        Columns that hold categories, of any number, as numbers or strings. One never seen follows the heavier branch.
-        "from_dtype": the columns of a data frame that hold text or are of a category type.
+        Price of a leaf in minimal cost-complexity pruning: subtrees whose gain per leaf is below it are cut off after
+        growth. 0 does not prune. The more, the smaller the tree; `cost_complexity_pruning_path` lists the values worth
+        trying.
+    monotonic_cst : array-like of int of shape (n_features,) or None, default=None
+        Along each column, whether the probability of the second class must rise (1), must fall (-1) or is free (0);
+        None leaves all free. Only for two classes and one output.
+    categorical_features : "from_dtype", None, or array-like of bool, int or str, default="from_dtype"
+        Which columns hold categories. "from_dtype" takes the columns of a data frame that hold text or are of a
+        category type; None takes none; else flags, positions or names of columns. There may be any number of
+        categories, and they need not be encoded. A category not seen in `fit` follows the heavier branch.
     categorical_split : {"subset", "multiway"}, default="subset"
-        Categories in two groups, or one branch for each (ID3).
+        "subset" splits the categories of a column into two groups; "multiway" makes a branch for each category, as in
+        ID3.
     min_significance : float or None, default=None
-        Split only where the χ² test of independence between branch and class has a p-value of at most this.
+        Split only where a test finds the branches different with a p-value of at most this, such as 0.05: the χ² test
+        of independence between branch and class. None makes no test. A stopping rule against overfitting that has a
+        meaning of its own.
     missing : {"direction", "surrogate"}, default="direction"
-        Rows with a missing value follow the side that was better in training; or they ask the columns whose splits send
-        most other rows the same way, best first (surrogate splits), which also serves tables that have gaps only later.
+        Where rows with a missing value go. "direction": to the side that was better for them in training. "surrogate":
+        where the split of another column, the one that agrees best, would send them; this also serves tables that have
+        gaps only at prediction.
 
     Attributes
     ----------
     tree_ : Tree
-        The tree as arrays: `children_left`, `feature`, `threshold`, `value` and others.
-    classes_ : array, or a list of arrays with one for each output
-    n_classes_ : int, or a list of ints
-    n_outputs_, n_features_in_, max_features_ : int
-    feature_importances_ : array of shape (n_features,)
+        The tree as arrays, one entry a node: `children_left`, `children_right`, `feature`, `threshold`, `value`,
+        `impurity` and others.
+    classes_ : ndarray of shape (n_classes,), or list of ndarray
+        The class labels, sorted; for several outputs a list with one array for each.
+    n_classes_ : int or ndarray of int
+        Number of classes; for several outputs an array with one number for each.
+    n_outputs_ : int
+        Number of outputs, which is the number of columns of y.
+    max_features_ : int
+        Number of columns that each split looked at, worked out from `max_features`.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each column in the decrease of impurity; they add up to 1. Columns of many values look more important
+        than they are.
+
+    See Also
+    --------
+    DecisionTreeRegressor : The same for numbers.
+    learnt.ensemble.RandomForestClassifier : Many trees on random rows and columns: more accurate, harder to read.
+    learnt.ensemble.HistGradientBoostingClassifier :
+        Boosted trees: the most accurate as a rule, and quick on large tables.
+    ExtraTreeClassifier : Draws its thresholds at random.
+    prune : Cuts a fitted tree back by its errors on validation rows.
+
+    Notes
+    -----
+    Growth is greedy: each split is the best for its node, with no regard to those that follow. It takes about d n log n
+    steps for n rows and d columns where the tree is balanced; a prediction asks at most as many questions as the tree
+    is deep. Values are compared in single precision (float32). A row of weight 2 counts as two rows, one of weight 0 as
+    none.
+
+    A tree without limits fits the training rows perfectly and overfits: limit `max_depth`, `min_samples_leaf` or
+    `max_leaf_nodes`, or prune with `ccp_alpha` or `prune`. A forest or boosting is almost always more accurate.
+
+    References
+    ----------
+    .. [1] L. Breiman, J. Friedman, R. Olshen and C. Stone, "Classification and Regression Trees", Wadsworth, 1984.
+    .. [2] T. Hastie, R. Tibshirani and J. Friedman, "The Elements of Statistical Learning", Springer, 2009.
 
     Examples
     --------
@@ -100,24 +156,24 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
     def __init__(
         self,
         *,
-        criterion="gini",
-        splitter="best",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features=None,
-        random_state=None,
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        class_weight=None,
-        ccp_alpha=0.0,
-        monotonic_cst=None,
-        categorical_features="from_dtype",
-        categorical_split="subset",
-        min_significance=None,
-        missing="direction",
-    ):
+        criterion: str = "gini",
+        splitter: str = "best",
+        max_depth: int | None = None,
+        min_samples_split: Any = 2,
+        min_samples_leaf: Any = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: Any = None,
+        random_state: Any = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        class_weight: Any = None,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
+        categorical_features: Any = "from_dtype",
+        categorical_split: str = "subset",
+        min_significance: Any = None,
+        missing: str = "direction",
+    ) -> None:
         self.criterion = criterion
         self.splitter = splitter
         self.max_depth = max_depth
@@ -137,7 +193,15 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         self.missing = missing
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> DecisionTreeClassifier:
-        """Grow the tree on rows X with classes y, one column an output."""
+        """Grow the tree on rows X with classes y, one column an output.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels: numbers, text or booleans; one column for each output.
+        check_input : bool, default=True
+            False where X and y are known to be checked, which saves the checks; what ensembles say.
+        """
         self._check_parameters()
         check_choice(self, "criterion", ("gini", "entropy", "log_loss", "error"))
         _check_class_weight(self)
@@ -158,20 +222,53 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         return self
 
     def predict_proba(self, X: Any, check_input: bool = True) -> Any:
-        """The shares of the classes in every row's leaf; a list with one array for each of several outputs."""
+        """The shares of the classes in every row's leaf; a list with one array for each of several outputs.
+
+        Shares are of the weighted training rows; those of a tree without limits are all 0 or 1. Calibrate them, or
+        average many trees, where probabilities matter.
+
+        Parameters
+        ----------
+        check_input : bool, default=True
+            False where X is known to be a checked array of float32 with the right number of columns, which saves the
+            checks; what ensembles say.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes), or list of these
+            The probability of each class, in the order of `classes_`; a list for several outputs.
+        """
         shares = self._shares(X, check_input)
         if self.n_outputs_ == 1:
             return shares[:, 0, : self.n_classes_]
         return [shares[:, k, :count] for k, count in enumerate(self.n_classes_)]
 
     def predict_log_proba(self, X: Any) -> Any:
-        """Their logarithms."""
+        """The logarithms of the shares of the classes in every row's leaf; -inf for a share of 0.
+
+        Returns
+        -------
+        log_proba : ndarray of shape (n_samples, n_classes), or list of these
+            The logarithm of the probability of each class, in the order of `classes_`; a list for several outputs.
+        """
         shares = self.predict_proba(X)
         with np.errstate(divide="ignore"):
             return np.log(shares) if self.n_outputs_ == 1 else [np.log(part) for part in shares]
 
     def predict(self, X: Any, check_input: bool = True) -> np.ndarray:
-        """The class with the largest share in every row's leaf; the first of equals."""
+        """The class with the largest share in every row's leaf; the first of equals.
+
+        Parameters
+        ----------
+        check_input : bool, default=True
+            False where X is known to be a checked array of float32 with the right number of columns, which saves the
+            checks; what ensembles say.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The predicted label of each row.
+        """
         shares = self._shares(X, check_input).argmax(axis=2)
         if self.n_outputs_ == 1:
             return self.classes_[shares[:, 0]]

@@ -47,32 +47,73 @@ class DyadicPartitionRegressor(RegressorMixin, Estimator):
     Parameters
     ----------
     partition : {"uniform", "adaptive"}, default="uniform"
+        "uniform": all cubes have the same size, chosen by `depth`. "adaptive": cubes are halved where the error is
+        large, as `tau` says; better where the function is rough in some places and smooth in others.
     depth : int or "cv", default="cv"
-        The level q of the uniform partition.
+        The level q of the uniform partition: the higher, the finer, and the more it overfits. "cv" chooses it by
+        cross-validation.
     tau : float or "cv", default="cv"
-        The error above which the adaptive partition halves a cube.
+        The mean squared error above which the adaptive partition halves a cube: the lower, the finer. "cv" chooses it
+        by cross-validation.
     leaf : {"constant", "linear"} or regressor, default="constant"
-        What is fitted in a cube: a mean, least squares, or copies of an estimator.
+        What is fitted in a cube: a mean, a plane by least squares, or a copy of an estimator.
     max_depth : int, default=8
-        The finest level that is looked at.
+        The finest level that is looked at, at most 40. A limit on time and memory rather than on overfitting where the
+        partition is chosen by cross-validation.
     min_samples_split : int, default=2
         Cubes with fewer rows are not halved by the adaptive partition.
     cv : int, splitter or iterable, default=5
-        The folds that choose `depth` or `tau`; an int: as many folds of shuffled rows.
-    random_state : int, RandomState or None, default=0
-        Shuffles the rows.
+        The folds that choose `depth` or `tau`; an integer is the number of folds of shuffled rows.
+    random_state : int, RandomState, Generator or None, default=0
+        Shuffles the rows before they are cut into folds. Nothing else is random.
 
     Attributes
     ----------
     depth_ : int
-        The level chosen, or the finest cube of the adaptive partition.
+        The level chosen, or the level of the finest cube of the adaptive partition.
     tau_ : float
-        The threshold chosen (adaptive).
+        The threshold chosen; only of the adaptive partition.
     n_cells_ : int
-        Cubes with rows that make up the partition.
-    cv_values_, cv_errors_ : arrays
-        What was tried, and its mean squared error on left-out rows.
-    n_features_in_ : int
+        Number of cubes with rows that make up the partition.
+    cv_values_ : ndarray of shape (n_values,)
+        The levels or thresholds that were tried; only where cross-validation chose.
+    cv_errors_ : ndarray of shape (n_values,)
+        Their mean squared errors on left-out rows; only where cross-validation chose.
+    lower_ : ndarray of shape (n_features,)
+        The least value of each column: a corner of the box that is halved.
+    upper_ : ndarray of shape (n_features,)
+        The largest value of each column: the opposite corner.
+    cell_level_ : ndarray of shape (n_cells,)
+        The level of each cube, coarse ones before fine ones, 0 for the whole box.
+    cell_keys_ : ndarray of shape (n_cells - 1,)
+        Where each cube but the first lies within its parent, as the key by which it is found; sorted.
+    cell_refined_ : ndarray of bool of shape (n_cells,)
+        Whether the partition halves the cube.
+    cell_count_ : ndarray of shape (n_cells,)
+        Number of training rows in each cube.
+    cell_coef_ : ndarray of shape (n_cells, n_features) or (n_cells, 0)
+        Slopes of the planes in the cubes; no columns where cubes are not linear.
+    cell_intercept_ : ndarray of shape (n_cells,)
+        Means, or intercepts of the planes, in the cubes.
+    estimators_ : list
+        The models of the cubes where `leaf` is an estimator; else empty.
+
+    See Also
+    --------
+    DecisionTreeRegressor : Cuts one column at a time, for any number of columns.
+    ModelTreeRegressor : A tree with a model in each leaf.
+    learnt.neighbors.KNeighborsRegressor : Local means without cells.
+
+    Notes
+    -----
+    In each fold the cubes of all levels are fitted once; to try a level or threshold then costs a prediction of the
+    left-out rows. The number of cubes grows as 2^d with the columns, so that this is a method for few columns. A row of
+    weight 2 counts as two rows, one of weight 0 as none.
+
+    References
+    ----------
+    .. [1] P. Binev, A. Cohen, W. Dahmen, R. DeVore and V. Temlyakov, "Universal algorithms for learning theory. Part I:
+           piecewise constant functions", JMLR 6, 2005.
 
     Examples
     --------
@@ -110,16 +151,16 @@ class DyadicPartitionRegressor(RegressorMixin, Estimator):
 
     def __init__(
         self,
-        partition="uniform",
+        partition: str = "uniform",
         *,
-        depth="cv",
-        tau="cv",
-        leaf="constant",
-        max_depth=8,
-        min_samples_split=2,
-        cv=5,
-        random_state=0,
-    ):
+        depth: int | str = "cv",
+        tau: float | str = "cv",
+        leaf: Any = "constant",
+        max_depth: int = 8,
+        min_samples_split: Any = 2,
+        cv: Any = 5,
+        random_state: Any = 0,
+    ) -> None:
         self.partition = partition
         self.depth = depth
         self.tau = tau
@@ -214,12 +255,18 @@ class DyadicPartitionRegressor(RegressorMixin, Estimator):
         return Cells(self.lower_, self.upper_, self.cell_keys_, self.cell_level_)
 
     def apply(self, X: Any) -> np.ndarray:
-        """The number of the cell that answers for each row."""
+        """The number of the cell that answers for each row.
+
+        Returns
+        -------
+        cells : ndarray of shape (n_samples,)
+            Numbers of cells, which are rows of what `cell_bounds` returns.
+        """
         check_is_fitted(self)
         return self._cells().find(check_predict(self, X), self.cell_refined_)
 
     def predict(self, X: Any) -> np.ndarray:
-        """What the cell of each row says."""
+        """The prediction of the model in the cell of each row."""
         check_is_fitted(self)
         X = check_predict(self, X)
         cell = self._cells().find(X, self.cell_refined_)
@@ -227,6 +274,14 @@ class DyadicPartitionRegressor(RegressorMixin, Estimator):
         return models.predict(X, cell)
 
     def cell_bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """The lower and upper corners of all cells, by the numbers that `apply` gives."""
+        """The lower and upper corners of all cells, by the numbers that `apply` gives.
+
+        Returns
+        -------
+        lower : ndarray of shape (n_cells, n_features)
+            The lower corner of every cell.
+        upper : ndarray of shape (n_cells, n_features)
+            The upper corner of every cell.
+        """
         check_is_fitted(self)
         return self._cells().boxes()

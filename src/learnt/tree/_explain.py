@@ -16,13 +16,25 @@ def explain(decision_tree: Any, x: Any, *, feature_names: Any = None, class_name
 
     Parameters
     ----------
-    decision_tree : fitted DecisionTreeClassifier or DecisionTreeRegressor
-    x : one row
-        An array of shape (n_features,) or (1, n_features), or a data frame of one row.
-    feature_names : list of str, optional
-        What the columns are called; otherwise the names `fit` saw.
-    class_names : list of str, optional
-        What the classes are called.
+    decision_tree : estimator
+        A fitted tree of this room, such as `DecisionTreeClassifier`.
+    x : array-like of shape (n_features,) or (1, n_features), or data frame of one row
+        The row to explain.
+    feature_names : list of str or None, default=None
+        Names of the columns; None for those seen during `fit`, or their numbers.
+    class_names : list of str or None, default=None
+        Names of the classes, in the order of `classes_`; None for the labels.
+
+    Returns
+    -------
+    text : str
+        A sentence: the answer, how many training rows stand behind it, and the bounds that led there.
+
+    See Also
+    --------
+    plot_tree : The whole tree as a picture.
+    export_text : The whole tree as indented lines.
+    learnt.inspection.contributions : What each column adds to a prediction, of any model.
 
     Examples
     --------

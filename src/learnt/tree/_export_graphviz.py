@@ -46,24 +46,48 @@ def export_graphviz(
 
     Parameters
     ----------
-    decision_tree : fitted DecisionTreeClassifier or DecisionTreeRegressor
-    out_file : str, open file or None
-        Where the text goes; None: it is returned.
-    max_depth : int, optional
-        Nodes below are drawn as (...).
-    feature_names, class_names : list of str, optional
-        `class_names=True` shows y[0], y[1], ….
-    label : {"all", "root", "none"}
-        Which nodes say what their numbers are.
-    filled, rounded, rotate, leaves_parallel : bool
-        Coloured by class or value; round corners; from left to right; all leaves at the bottom.
-    impurity, node_ids, proportion : bool
-        Show the impurity; the node's number; shares instead of counts.
-    special_characters : bool
-        Use ≤ and subscripts.
-    precision : int
+    decision_tree : estimator
+        A fitted tree of this room, such as `DecisionTreeClassifier`.
+    out_file : str, file object or None, default=None
+        Where the text goes: a path, an open file, or None to return it.
+    max_depth : int or None, default=None
+        Nodes below this depth are drawn as (...); None draws all.
+    feature_names : list of str or None, default=None
+        Names of the columns; None for those seen during `fit`, or x[0], x[1], ….
+    class_names : list of str, bool or None, default=None
+        Names of the classes, in the order of `classes_`; True shows y[0], y[1], …; None shows no class.
+    label : {"all", "root", "none"}, default="all"
+        At which nodes the numbers are labelled with what they are.
+    filled : bool, default=False
+        Whether nodes are coloured by their class, or by their value in regression; paler where the tree is less sure.
+    leaves_parallel : bool, default=False
+        Whether all leaves stand at the bottom, however deep they are.
+    impurity : bool, default=True
+        Whether to show the impurity of each node.
+    node_ids : bool, default=False
+        Whether to show the number of each node.
+    proportion : bool, default=False
+        Whether to show shares of the rows instead of counts.
+    rotate : bool, default=False
+        Whether the tree grows from left to right instead of downwards.
+    rounded : bool, default=False
+        Whether boxes have round corners.
+    special_characters : bool, default=False
+        Whether to write ≤ and subscripts, as HTML labels.
+    precision : int, default=3
         Digits behind the point.
-    fontname : str
+    fontname : str, default="helvetica"
+        The font of all text.
+
+    Returns
+    -------
+    text : str or None
+        The tree in the DOT language; None where `out_file` was given.
+
+    See Also
+    --------
+    plot_tree : Draws a tree without Graphviz.
+    export_text : The tree as indented lines.
 
     Examples
     --------

@@ -25,17 +25,31 @@ def export_text(
 
     Parameters
     ----------
-    decision_tree : fitted DecisionTreeClassifier or DecisionTreeRegressor
-    feature_names : list of str, optional
-        What the columns are called; otherwise as in the data frame of `fit`, or "feature_0", ….
-    class_names : list, optional
-        What the classes are called, in the order of `classes_`.
+    decision_tree : estimator
+        A fitted tree of this room, such as `DecisionTreeClassifier`.
+    feature_names : list of str or None, default=None
+        Names of the columns; None for those seen during `fit`, or "feature_0", "feature_1", ….
+    class_names : list of str or None, default=None
+        Names of the classes, in the order of `classes_`; None for the labels.
     max_depth : int, default=10
-        Deeper branches are cut off and said to be.
-    spacing, decimals : int
-        Spaces between levels; digits behind the point.
+        Branches below this depth are cut off, and a line says so.
+    spacing : int, default=3
+        Number of dashes and spaces that a level is indented by.
+    decimals : int, default=2
+        Digits behind the point.
     show_weights : bool, default=False
-        Whether leaves show the weight of every class.
+        Whether leaves of a classification tree show the weight of every class.
+
+    Returns
+    -------
+    text : str
+        The rules of the tree, one line a branch.
+
+    See Also
+    --------
+    plot_tree : The tree as a picture.
+    export_graphviz : The tree as text for Graphviz.
+    explain : The path of a single row in words.
 
     Examples
     --------

@@ -41,25 +41,52 @@ class ModelTreeRegressor(RegressorMixin, Estimator):
 
     Parameters
     ----------
-    leaf : "linear", "constant" or regressor, default="linear"
-        What is fitted in a leaf: least squares, the mean, or copies of an estimator.
+    leaf : {"linear", "constant"} or regressor, default="linear"
+        What is fitted in a leaf: a plane by least squares, the mean, or a copy of an estimator, which may be
+        regularised or robust to outliers.
     split : {"auto", "linear", "constant"}, default="auto"
-        The model that cuts are judged by; "auto": "constant" for constant leaves, "linear" for others.
-    max_depth : int or None
+        The model that cuts are judged by. "auto" is "constant" for constant leaves and "linear" for all others.
+    max_depth : int or None, default=None
+        Most cuts between the root and a leaf; 0 fits one model to all rows, None sets no limit. Lower it against
+        overfitting.
     min_samples_leaf : int, default=1
-        The least number of rows on either side of a cut.
+        Fewest rows on either side of a cut. Raise it where leaves of linear models have too few rows for their
+        coefficients.
     min_gain : float or "bic", default="bic"
-        The least fall of the squared error, as a share of the node's, that a cut must bring; "bic": as above.
+        The least fall of the squared error, as a share of the node's, that a cut must bring; "bic" asks for as much as
+        Schwarz's criterion does, which stops by itself. 0 splits wherever the error falls at all.
 
     Attributes
     ----------
     tree_ : Tree
-        Its value at a node is the mean of y; `plot_tree` and `export_text` show it.
-    coef_ : array of shape (n_leaves, d), intercept_ : array of shape (n_leaves,)
-        The leaves' models where they are linear or constant.
-    estimators_ : list of fitted estimators, one a leaf, otherwise
-    leaves_ : array, the node of each leaf in `tree_`
-    n_features_in_ : int
+        The tree as arrays. Its value at a node is the mean of y; `plot_tree` and `export_text` show it.
+    leaves_ : ndarray of shape (n_leaves,)
+        The number of each leaf's node in `tree_`.
+    coef_ : ndarray of shape (n_leaves, n_features) or (n_leaves, 0)
+        Slopes of the leaves' models where they are linear; no columns where they are constant.
+    intercept_ : ndarray of shape (n_leaves,)
+        Intercepts of the leaves' models, or their means.
+    estimators_ : list
+        The fitted estimators, one a leaf, where `leaf` is an estimator; else empty.
+
+    See Also
+    --------
+    DecisionTreeRegressor : Means or medians in the leaves, with categories and missing values.
+    DyadicPartitionRegressor : Models in the cubes of a regular partition.
+    learnt.linear_model.LinearRegression : One plane for all rows.
+
+    Notes
+    -----
+    A cut is looked for at up to 64 quantiles of each column, then at every place between the rows next to the best.
+    With linear splits each place solves least squares in d columns, on both sides. Columns are scaled inside; they need
+    no scaling beforehand. A row of weight 2 counts as two rows, one of weight 0 as none. The model is continuous across
+    a cut only where the planes of its leaves meet there.
+
+    References
+    ----------
+    .. [1] J. R. Quinlan, "Learning with continuous classes", Australian Joint Conference on Artificial Intelligence,
+           1992.
+    .. [2] G. Schwarz, "Estimating the dimension of a model", Annals of Statistics 6, 1978.
 
     Examples
     --------
@@ -83,7 +110,15 @@ class ModelTreeRegressor(RegressorMixin, Estimator):
     )
     __learnt_trial__ = Trial(warmup=(Warm("amount", {"max_depth": 2}),), weight_unit_free=False)
 
-    def __init__(self, leaf="linear", *, split="auto", max_depth=None, min_samples_leaf=1, min_gain="bic"):
+    def __init__(
+        self,
+        leaf: Any = "linear",
+        *,
+        split: str = "auto",
+        max_depth: int | None = None,
+        min_samples_leaf: Any = 1,
+        min_gain: Any = "bic",
+    ) -> None:
         self.leaf = leaf
         self.split = split
         self.max_depth = max_depth
@@ -184,18 +219,37 @@ class ModelTreeRegressor(RegressorMixin, Estimator):
                 node["threshold"] = float(at)
 
     def apply(self, X: Any) -> np.ndarray:
-        """The node of the leaf each row falls into."""
+        """The node of the leaf each row falls into.
+
+        Returns
+        -------
+        leaves : ndarray of shape (n_samples,)
+            Numbers of nodes in `tree_`, each one of `leaves_`.
+        """
         check_is_fitted(self)
         return self.tree_.apply(check_predict(self, X))
 
     def explain(self, x: Any, *, feature_names: Any = None) -> str:
-        """Which leaf answers for one row, and why: its path in words."""
+        """Which leaf answers for one row, and why: its path in words.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,) or (1, n_features), or data frame of one row
+            The row to explain.
+        feature_names : list of str or None, default=None
+            Names of the columns; None for those seen during `fit`.
+
+        Returns
+        -------
+        text : str
+            A sentence: the answer, how many training rows stand behind it, and the bounds that led there.
+        """
         from learnt.tree._explain import explain
 
         return explain(self, x, feature_names=feature_names)
 
     def predict(self, X: Any) -> np.ndarray:
-        """What the model of each row's leaf says."""
+        """The prediction of the model in each row's leaf."""
         check_is_fitted(self)
         X = check_predict(self, X)
         leaf = np.searchsorted(self.leaves_, self.tree_.apply(X))

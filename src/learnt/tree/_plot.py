@@ -36,24 +36,46 @@ def plot_tree(
 
     Parameters
     ----------
-    decision_tree : fitted DecisionTreeClassifier or DecisionTreeRegressor
-    max_depth : int, optional
-        What lies deeper is counted, not drawn.
-    feature_names, class_names : list of str, optional
-        Names of columns and classes; otherwise those `fit` saw.
-    impurity, node_ids, proportion : bool
-        Show the impurity; the node's number; shares of rows instead of counts.
+    decision_tree : estimator
+        A fitted tree of this room, such as `DecisionTreeClassifier`.
+    max_depth : int or None, default=None
+        What lies deeper is counted, not drawn; None draws all.
+    feature_names : list of str or None, default=None
+        Names of the columns; None for those seen during `fit`, or their numbers.
+    class_names : list of str, bool or None, default=None
+        Names of the classes, in the order of `classes_`; None for the labels, or for none in Matplotlib.
+    label : {"all", "root", "none"}, default="all"
+        At which nodes of a Matplotlib picture the numbers are labelled with what they are. Anything but "all" draws
+        with Matplotlib.
+    filled : bool, default=False
+        Whether nodes of a Matplotlib picture are coloured by class or value. True draws with Matplotlib.
+    impurity : bool, default=True
+        Whether to show the impurity of each node.
+    node_ids : bool, default=False
+        Whether to show the number of each node.
+    proportion : bool, default=False
+        Whether to show shares of the rows instead of counts.
+    rounded : bool, default=False
+        Whether boxes of a Matplotlib picture have round corners. True draws with Matplotlib.
     precision : int, default=3
         Digits that numbers are shown with.
-    label, filled, rounded, fontsize
-        How nodes look in Matplotlib, as in scikit-learn: given one of these, the tree is drawn there.
-    ax : matplotlib axes, optional
-        Draw there, as scikit-learn does, and return the annotations. An empty figure that pyplot has open, as after
-        `plt.figure()`, counts as given.
+    ax : matplotlib Axes or None, default=None
+        Where to draw with Matplotlib, as scikit-learn does. None makes a picture of its own, unless a parameter asks
+        for Matplotlib or pyplot has an empty figure open, as after `plt.figure()`.
+    fontsize : int or None, default=None
+        Size of the text in Matplotlib, where a number is given; None fits it to the boxes.
 
     Returns
     -------
-    TreeDrawing, which notebooks show and `save(path)` writes as SVG; or a list of annotations where `ax` is given
+    drawing : TreeDrawing or list of matplotlib Annotation
+        A picture, which notebooks show and `save(path)` writes as SVG; the annotations where it was drawn with
+        Matplotlib.
+
+    See Also
+    --------
+    export_text : The tree as indented lines.
+    export_graphviz : The tree as text for Graphviz.
+    explain : The path of a single row in words.
 
     Examples
     --------

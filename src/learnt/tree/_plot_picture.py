@@ -31,7 +31,31 @@ _LETTER, _SMALL_LETTER = 7.2, 5.5  # the width of a letter of a box's first and 
 
 @dataclass(frozen=True)
 class TreeDrawing(Chart):
-    """A drawn tree: shown by notebooks, printed by ``str``, written by ``save``."""
+    """A drawn tree: shown by notebooks, printed by ``str``, written by ``save``.
+
+    `plot_tree` returns it; one need not make it oneself.
+
+    Parameters
+    ----------
+    svg : str
+        The picture as SVG text.
+    title : str, default=""
+        What a screen reader says of the picture.
+    width : float, default=0.0
+        Natural width of the picture in pixels.
+
+    See Also
+    --------
+    plot_tree : Draws a fitted tree.
+    learnt.plots.Chart : Any other chart.
+
+    Examples
+    --------
+    >>> from learnt.tree import DecisionTreeClassifier, plot_tree
+    >>> drawing = plot_tree(DecisionTreeClassifier().fit([[0.0], [1.0]], ["low", "high"]))
+    >>> drawing.title, str(drawing)[:4]
+    ('A tree of 2 leaves, depth 1', '<svg')
+    """
 
     width: float = 0.0
 

@@ -23,9 +23,32 @@ def prune(tree: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
 
     Parameters
     ----------
-    tree : DecisionTreeClassifier, DecisionTreeRegressor or an extra tree, fitted
-    X, y : rows and targets that the tree was not fitted on
-    sample_weight : array of shape (n,), optional
+    tree : DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier or ExtraTreeRegressor
+        The fitted tree; it is left as it is.
+    X : array-like of shape (n_samples, n_features)
+        Validation rows, which the tree was not fitted to.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The targets of these rows.
+    sample_weight : array-like of shape (n_samples,), default=None
+        What each row counts: 2 as two rows, 0 as none. None counts every row once.
+
+    Returns
+    -------
+    pruned : estimator
+        A copy of the tree with fewer leaves, or with as many.
+
+    See Also
+    --------
+    DecisionTreeClassifier : Prunes by a price of leaves, with `ccp_alpha`, and needs no validation rows.
+
+    Notes
+    -----
+    This is reduced-error pruning [1]_. It takes one pass over the validation rows, and needs enough of them: a subtree
+    that no validation row reaches is cut.
+
+    References
+    ----------
+    .. [1] J. R. Quinlan, "Simplifying decision trees", International Journal of Man-Machine Studies 27, 1987.
 
     Examples
     --------

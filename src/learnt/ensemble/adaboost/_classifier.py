@@ -71,35 +71,62 @@ class AdaBoostClassifier(ClassifierMixin, Boosted):
     εₜ is the weighted share of rows that learner t gets wrong; before the next one the weights of those rows are
     multiplied by e^αₜ. It ends early where a learner makes no mistake, or is no better than guessing (ε ≥ 1 − 1/K).
 
+    Simple learners that are each a little better than guessing become an accurate vote, with few parameters to tune.
+    Wrong labels and outliers get ever more weight; where there are many, take gradient boosting.
+
     Parameters
     ----------
-    estimator : estimator or None
-        The weak learner, which must take `sample_weight`; None: `DecisionTreeClassifier(max_depth=1)`. Trees of depth 1
-        on dense columns are boosted by a fast path that sorts the columns once.
+    estimator : estimator or None, default=None
+        The weak learner, which must take `sample_weight`; None is `DecisionTreeClassifier(max_depth=1)`. Trees of depth
+        1 on dense columns are boosted by a fast path that sorts the columns once. A deeper tree fits interactions and
+        overfits sooner.
     n_estimators : int, default=50
-        The number of rounds at most.
+        Most rounds, each of one learner. It ends earlier where a learner makes no mistake or is no better than
+        guessing.
     learning_rate : float, default=1.0
-        η: shrinks the weight of every learner.
-    random_state : int, RandomState or None
+        The factor η on the weight of every learner (shrinkage): smaller values need more rounds and overfit less.
+    random_state : int, RandomState, Generator or None, default=None
         Seeds the learners that have a `random_state`.
 
     Attributes
     ----------
-    estimator_ : the learner that was copied
-    estimators_ : list of the fitted learners
-    estimator_weights_ : array of shape (n_estimators,)
-        α; 0 for rounds that were not needed.
-    estimator_errors_ : array of shape (n_estimators,)
-        ε; 1 for rounds that were not needed.
-    loss_bound_ : array, one entry a round
-        The exponential loss of the training rows,  Σᵢ wᵢ e^(−½ (votes for their class − votes for others)),  which is
-        never less than the weight of the mistakes on them. It is  n ∏ ((1−εₜ) e^(−αₜ/2) + εₜ e^(αₜ/2)),  n the total
-        weight of the rows; for two classes and learning_rate 1 that is  n ∏ 2√(εₜ(1−εₜ)),  which falls. For more
-        classes it may grow: learners that are wrong on half of the weight guarantee nothing.
-    classes_ : array of shape (n_classes,)
+    estimator_ : estimator
+        The learner that was copied.
+    estimators_ : list of estimator
+        The fitted learners, one a round.
+    estimator_weights_ : ndarray of shape (n_estimators,)
+        The weight α of each learner; 0 for rounds that were not needed.
+    estimator_errors_ : ndarray of shape (n_estimators,)
+        The weighted error ε of each learner; 1 for rounds that were not needed.
+    loss_bound_ : ndarray of shape (n_rounds,)
+        The exponential loss of the training rows after each round,  Σᵢ wᵢ e^(−½ (votes for their class − votes for
+        others)),  which is never less than the weight of the mistakes on them. It is  n ∏ ((1−εₜ) e^(−αₜ/2) + εₜ
+        e^(αₜ/2)),  n the total weight of the rows; for two classes and learning_rate 1 that is  n ∏ 2√(εₜ(1−εₜ)),
+        which falls. For more classes it may grow: learners that are wrong on half of the weight guarantee nothing.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
     n_classes_ : int
-    feature_importances_ : array of shape (n_features_in_,)
-    n_features_in_ : int
+        Number of classes.
+    feature_importances_ : ndarray of shape (n_features,)
+        The learners' importances, averaged by their weights; only where the learners have some.
+
+    See Also
+    --------
+    AdaBoostRegressor : The same idea for numbers.
+    GradientBoostingClassifier : Boosting along the gradient of a loss: more robust to wrong labels.
+    HistGradientBoostingClassifier : The quickest and usually most accurate boosting.
+    learnt.tree.DecisionTreeClassifier : The usual weak learner.
+
+    Notes
+    -----
+    One fit of the weak learner a round. A row of weight 2 counts as two rows, one of weight 0 as none. The
+    probabilities follow from the votes and are not calibrated.
+
+    References
+    ----------
+    .. [1] Y. Freund and R. Schapire, "A decision-theoretic generalization of on-line learning and an application to
+           boosting", Journal of Computer and System Sciences 55, 1997.
+    .. [2] J. Zhu, H. Zou, S. Rosset and T. Hastie, "Multi-class AdaBoost", Statistics and Its Interface 2, 2009.
 
     Examples
     --------
@@ -121,7 +148,9 @@ class AdaBoostClassifier(ClassifierMixin, Boosted):
         members="n_estimators",
     )
 
-    def __init__(self, estimator=None, *, n_estimators=50, learning_rate=1.0, random_state=None):
+    def __init__(
+        self, estimator: Any = None, *, n_estimators: int = 50, learning_rate: float = 1.0, random_state: Any = None
+    ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate

@@ -31,26 +31,54 @@ class AdaBoostRegressor(RegressorMixin, Boosted):
     mean. Each learner is fitted on n rows drawn by weight; weights are then multiplied by β^((1−L) η). It ends early
     where L̄ is 0 or at least ½.
 
+    With deeper trees a strong regressor that needs little tuning; since rows that are predicted badly are drawn more
+    often, outliers in y draw it astray.
+
     Parameters
     ----------
-    estimator : estimator or None
-        The weak learner; None: `DecisionTreeRegressor(max_depth=3)`.
+    estimator : estimator or None, default=None
+        The weak learner; None is `DecisionTreeRegressor(max_depth=3)`.
     n_estimators : int, default=50
-        The number of rounds at most.
+        Most rounds, each of one learner. It ends earlier where the mean loss is 0 or at least ½.
     learning_rate : float, default=1.0
-        η: shrinks the weight of every learner.
+        The factor η on the weight of every learner (shrinkage): smaller values need more rounds and overfit less.
     loss : {"linear", "square", "exponential"}, default="linear"
-    random_state : int, RandomState or None
-        Draws the rows and seeds the learners; the same seed draws scikit-learn's rows.
+        How the loss of a row follows from its share of the largest error: as it is, squared, or 1 − e^−share. "square"
+        gives small errors less weight.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws the rows and seeds the learners; the same seed draws scikit-learn's rows. Pass an integer for the same
+        model every time.
 
     Attributes
     ----------
-    estimator_ : the learner that was copied
-    estimators_ : list of the fitted learners
-    estimator_weights_, estimator_errors_ : arrays of shape (n_estimators,)
-        0 and 1 for rounds that were not needed.
-    feature_importances_ : array of shape (n_features_in_,)
-    n_features_in_ : int
+    estimator_ : estimator
+        The learner that was copied.
+    estimators_ : list of estimator
+        The fitted learners, one a round.
+    estimator_weights_ : ndarray of shape (n_estimators,)
+        The weight of each learner; 0 for rounds that were not needed.
+    estimator_errors_ : ndarray of shape (n_estimators,)
+        The mean loss of each learner; 1 for rounds that were not needed.
+    feature_importances_ : ndarray of shape (n_features,)
+        The learners' importances, averaged by their weights; only where the learners have some.
+
+    See Also
+    --------
+    AdaBoostClassifier : The same idea for classes.
+    GradientBoostingRegressor : Boosting along the gradient of a loss: more robust to outliers.
+    HistGradientBoostingRegressor : The quickest and usually most accurate boosting.
+    learnt.tree.DecisionTreeRegressor : The usual weak learner.
+
+    Notes
+    -----
+    One fit of the weak learner a round, on rows drawn by weight; `sample_weight` says how likely rows are drawn at
+    first.
+
+    References
+    ----------
+    .. [1] Y. Freund and R. Schapire, "A decision-theoretic generalization of on-line learning and an application to
+           boosting", Journal of Computer and System Sciences 55, 1997.
+    .. [2] H. Drucker, "Improving regressors using boosting techniques", ICML, 1997.
 
     Examples
     --------
@@ -71,7 +99,15 @@ class AdaBoostRegressor(RegressorMixin, Boosted):
         weight_repeats=False,  # rows are drawn by their weights
     )
 
-    def __init__(self, estimator=None, *, n_estimators=50, learning_rate=1.0, loss="linear", random_state=None):
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 50,
+        learning_rate: float = 1.0,
+        loss: str = "linear",
+        random_state: Any = None,
+    ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate

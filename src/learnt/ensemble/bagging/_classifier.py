@@ -28,43 +28,80 @@ def _has_decision_function(self: Any) -> bool:
 class BaggingClassifier(ClassifierMixin, Bagging):
     """The mean of classifiers fitted on random samples of the rows:  p(c | x) = (1/B) Σ_b p_b(c | x).
 
+    Averaging takes away much of the variance of a model, and leaves its bias. For trees a random forest does it better.
+
     Parameters
     ----------
-    estimator : estimator or None
-        What is fitted; None: `DecisionTreeClassifier()`.
+    estimator : estimator or None, default=None
+        The model whose copies are fitted; None is `DecisionTreeClassifier()`. Models of much variance, which overfit
+        alone, gain most.
     n_estimators : int, default=10
-    max_samples : int, float or None
-        Rows drawn for each member: a number, a share of the rows, or None for as many as there are.
+        Number of members. More make the mean steadier and never overfit more, at a cost in proportion.
+    max_samples : int, float or None, default=None
+        How many rows are drawn for each member: a number, a share (float), or as many as there are (None). Fewer make
+        the members more different and the fit quicker.
     max_features : int or float, default=1.0
-        Columns drawn for each member.
+        How many columns are drawn for each member: a number, or a share (float). Fewer make the members more different
+        (random subspaces).
     bootstrap : bool, default=True
         Whether rows are drawn with replacement (bagging) or without (pasting).
     bootstrap_features : bool, default=False
         Whether columns are drawn with replacement.
     oob_score : bool, default=False
-        Whether to judge each row by the members that were not fitted on it.
+        Whether to score each training row by the members that were not fitted to it: a validation score (accuracy)
+        without a validation set. Needs `bootstrap`, and no `warm_start`.
     warm_start : bool, default=False
-        Whether `fit` adds members to those of the last fit.
-    n_jobs : int or None
-        How many members are fitted at a time; None: all threads for learnt's own estimators, one by one for others.
-    random_state : int, RandomState or None
-        The same seed draws scikit-learn's rows and columns.
+        Whether the next `fit` keeps the members that are there and adds what is missing to `n_estimators`, instead of
+        starting afresh.
+    n_jobs : int or None, default=None
+        How many members are fitted at a time; None is all threads for learnt's own estimators, one after another for
+        others.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws rows and columns and seeds the members; the same seed draws scikit-learn's rows and columns. Pass an
+        integer for the same model every time.
     verbose : int, default=0
-        Kept for scikit-learn's signature: progress is shown by `learnt.engine.progress`.
+        Has no effect; kept for scikit-learn's signature. `learnt.engine.progress.show` shows progress.
 
     Attributes
     ----------
-    estimator_ : the estimator that was copied
-    estimators_ : list of the fitted members; they were fitted on labels 0…K−1
-    estimators_features_, estimators_samples_ : lists of arrays
-        Columns and rows each member was fitted on.
-    classes_ : array of shape (n_classes,)
+    estimator_ : estimator
+        The model that was copied.
+    estimators_ : list of estimator
+        The fitted members, which were fitted to labels 0 to K - 1.
+    estimators_features_ : list of ndarray
+        The columns of each member.
+    estimators_samples_ : list of ndarray
+        The rows of each member, drawn again from its seed when asked for.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
     n_classes_ : int
+        Number of classes.
     oob_score_ : float
-        The share of rows that the members which had not seen them get right.
-    oob_decision_function_ : array of shape (n, n_classes)
-        What those members say; NaN for a row that all have seen.
-    n_features_in_ : int
+        Share of rows that the members which had not seen them get right; only with `oob_score`.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        Probabilities by those members; NaN for a row that all have seen. Only with `oob_score`.
+
+    See Also
+    --------
+    BaggingRegressor : The same for numbers.
+    RandomForestClassifier : Bagged trees that also draw columns at each split: better and quicker.
+    VotingClassifier : Different models on the same rows.
+    AdaBoostClassifier : Members fitted one after another, which lowers bias too.
+
+    Notes
+    -----
+    `n_estimators` fits of the model, on threads. Where the model takes weights, a row drawn twice weighs 2 and the
+    table is not copied. With `sample_weight` rows are drawn in proportion to it. Rows drawn with replacement are
+    bagging [1]_, without it pasting [2]_; columns alone are random subspaces [3]_, both are random patches [4]_.
+
+    References
+    ----------
+    .. [1] L. Breiman, "Bagging predictors", Machine Learning 24, 1996.
+    .. [2] L. Breiman, "Pasting small votes for classification in large databases and on-line", Machine Learning 36,
+           1999.
+    .. [3] T. K. Ho, "The random subspace method for constructing decision forests", IEEE Transactions on Pattern
+           Analysis and Machine Intelligence 20, 1998.
+    .. [4] G. Louppe and P. Geurts, "Ensembles on random patches", ECML PKDD, 2012.
 
     Examples
     --------
@@ -93,19 +130,19 @@ class BaggingClassifier(ClassifierMixin, Bagging):
 
     def __init__(
         self,
-        estimator=None,
-        n_estimators=10,
+        estimator: Any = None,
+        n_estimators: int = 10,
         *,
-        max_samples=None,
-        max_features=1.0,
-        bootstrap=True,
-        bootstrap_features=False,
-        oob_score=False,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
+        max_samples: int | float | None = None,
+        max_features: int | float = 1.0,
+        bootstrap: bool = True,
+        bootstrap_features: bool = False,
+        oob_score: bool = False,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.max_samples = max_samples
@@ -119,7 +156,15 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> BaggingClassifier:
-        """Fit the members; rows are drawn by `sample_weight` where it is given."""
+        """Fit the members, each to rows and columns drawn for it.
+
+        Parameters
+        ----------
+        sample_weight : array-like of shape (n_samples,), default=None
+            Rows are drawn in proportion to it; None draws all alike.
+        **fit_params : dict
+            Other metadata for the `fit` of the members, by scikit-learn's metadata routing.
+        """
         return self._fit(X, y, sample_weight, fit_params, "label")
 
     def _prototype(self) -> Any:
@@ -169,22 +214,59 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         return self._over_rows(self._check(X), lambda rows: sum(self._ballots(rows, params))) / len(self.estimators_)
 
     def predict_proba(self, X: Any, **params: Any) -> np.ndarray:
-        """The mean of the members' probabilities, or their share of votes where they have none."""
+        """The mean of the members' probabilities, or their share of votes where they have none.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict, with the columns of those it was fitted to.
+        **params : dict
+            Metadata for the members, by scikit-learn's metadata routing.
+        """
         return self._mean(X, self._routed("predict_proba", params))
 
     def predict(self, X: Any, **params: Any) -> np.ndarray:
-        """The class of largest mean probability."""
+        """The class of largest mean probability.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict, with the columns of those it was fitted to.
+        **params : dict
+            Metadata for the members, by scikit-learn's metadata routing.
+        """
         check_is_fitted(self)
         return self.classes_[self._mean(X, self._routed("predict", params)).argmax(axis=1)]
 
     def predict_log_proba(self, X: Any, **params: Any) -> np.ndarray:
-        """The logarithm of `predict_proba`."""
+        """The logarithms of the probabilities of the classes; -inf for a probability of 0.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict, with the columns of those it was fitted to.
+        **params : dict
+            Metadata for the members, by scikit-learn's metadata routing.
+        """
         with np.errstate(divide="ignore"):
             return np.log(self._mean(X, self._routed("predict_log_proba", params)))
 
     @available_if(_has_decision_function)
     def decision_function(self, X: Any, **params: Any) -> np.ndarray:
-        """The mean of the members' scores."""
+        """The mean of the members' scores; only where the members have some.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict, with the columns of those it was fitted to.
+        **params : dict
+            Metadata for the members, by scikit-learn's metadata routing.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            One score for two classes, more than 0 for `classes_[1]`; else one for each class.
+        """
         X, params = self._check(X), self._routed("decision_function", params)
         parts = zip(self.estimators_, self.estimators_features_)
         return sum(member.decision_function(self._part(X, features), **params) for member, features in parts) / len(
@@ -192,7 +274,18 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         )
 
     def spread(self, X: Any) -> np.ndarray:
-        """How far the members disagree: the standard deviation of their probabilities, (n, K)."""
+        """How far the members disagree: the standard deviation of their probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict, with the columns of those it was fitted to.
+
+        Returns
+        -------
+        spread : ndarray of shape (n_samples, n_classes)
+            The standard deviation over members, in the order of `classes_`.
+        """
 
         def deviation(rows: Any) -> np.ndarray:
             return np.std(list(self._ballots(rows, {})), axis=0)

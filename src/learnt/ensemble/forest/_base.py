@@ -6,7 +6,7 @@ import sys
 import threading
 import warnings
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -53,10 +53,17 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, Documented, BaseEstimat
     _categories: Categories | None
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Grow the forest on X of shape (n, d) and y of shape (n,) or (n, n_outputs); returns self.
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the forest on X of shape (n, d) and y of shape (n,) or (n, n_outputs).
 
-        With `sample_weight` rows are drawn in proportion to it, or, without `bootstrap`, weighted by it.
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The target of each row, one column for each output; labels of any kind for classifiers, numbers for
+            regressors.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts. Rows are drawn in proportion to it, or, without `bootstrap`, weighted by it; None
+            counts every row once.
         """
         self._check_parameters()
         if self.warm_start and hasattr(self, "grove_"):
@@ -263,12 +270,26 @@ class BaseForest(MultiOutputMixin, CallbackSupportMixin, Documented, BaseEstimat
         return join([self.grove_.sum(part, first, last) for part in dense_parts(X, SPARSE_CELLS)])
 
     def apply(self, X: Any) -> np.ndarray:
-        """The number of the leaf of every row in every tree, (n, n_estimators)."""
+        """The number of the leaf of every row in every tree, (n, n_estimators).
+
+        Returns
+        -------
+        leaves : ndarray of shape (n_samples, n_estimators)
+            The number of the leaf that each row ends in, tree by tree.
+        """
         X = self._rows(X)
         return join([self.grove_.apply(part) for part in dense_parts(X, SPARSE_CELLS)])
 
     def decision_path(self, X: Any) -> tuple[sparse.csr_matrix, np.ndarray]:
-        """Which nodes every row passes: a sparse indicator matrix, and where the columns of each tree begin in it."""
+        """Which nodes every row passes: a sparse indicator matrix, and where the columns of each tree begin in it.
+
+        Returns
+        -------
+        path : csr_matrix of shape (n_samples, n_nodes)
+            1 where the row passes the node; the nodes of all trees side by side.
+        starts : ndarray of shape (n_estimators + 1,)
+            The columns `starts[t]` to `starts[t + 1]` belong to tree t.
+        """
         X = self._rows(X)
         X = dense(X)
         paths = [tree.decision_path(X) for tree in self._trees()]
@@ -331,8 +352,9 @@ class PredictingForest(BaseForest):
 
         Returns
         -------
-        array of shape (n, n_features + 1), or (n, n_classes, n_features + 1) for three classes or more
-            A row adds up to the prediction. The last column is the expected prediction of the training rows.
+        contributions : ndarray of shape (n_samples, n_features + 1) or (n_samples, n_classes, n_features + 1)
+            What each column adds, for each class where there are three or more. A row adds up to the prediction; the
+            last column is the expected prediction of the training rows.
         """
         X = self._rows(X)
         if getattr(self, "n_outputs_", 1) > 1:

@@ -121,7 +121,13 @@ class ForestClassifier(LazyClassifier, PredictingForest):
         return shares.reshape(len(shares), self.n_outputs_, -1).transpose(0, 2, 1)
 
     def predict_proba(self, X: Any) -> Any:
-        """The mean over trees of the shares of the classes in each row's leaf; a list of arrays for several outputs."""
+        """The mean over trees of the shares of the classes in each row's leaf; a list of arrays for several outputs.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes), or list of these
+            The probability of each class, in the order of `classes_`; a list for several outputs.
+        """
         if is_lazy(X):
             outputs = range(getattr(self, "n_outputs_", 1))
             found = [in_blocks(self, X, "_shares_of_output", o) for o in outputs]
@@ -139,7 +145,13 @@ class ForestClassifier(LazyClassifier, PredictingForest):
         return shares if self.n_outputs_ == 1 else shares[output]
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class with the largest mean share."""
+        """The class with the largest mean share.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The predicted label of each row.
+        """
         if is_lazy(X):
             return in_blocks(self, X, "predict")
         shares = self.predict_proba(X)
@@ -149,20 +161,55 @@ class ForestClassifier(LazyClassifier, PredictingForest):
         return np.stack(columns, axis=1)
 
     def predict_log_proba(self, X: Any) -> Any:
-        """Logarithms of `predict_proba`."""
+        """The logarithms of the probabilities of the classes; -inf for a probability of 0.
+
+        Returns
+        -------
+        log_proba : ndarray of shape (n_samples, n_classes), or list of these
+            The logarithm of the probability of each class, in the order of `classes_`; a list for several outputs.
+        """
         shares = self.predict_proba(X)
         with np.errstate(divide="ignore"):
             return np.log(shares) if self.n_outputs_ == 1 else [np.log(share) for share in shares]
 
     def spread(self, X: Any) -> np.ndarray:
-        """The standard deviation over trees of the share of each class, (n, n_classes)."""
+        """How far the trees disagree: the standard deviation of their shares of each class.
+
+        One output only.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict, with the columns of those it was fitted to.
+
+        Returns
+        -------
+        spread : ndarray of shape (n_samples, n_classes)
+            The standard deviation over trees, in the order of `classes_`.
+        """
         self._require_one_output("spread")
         return tree_deviation(self, self._rows(X))
 
     def permutation_importances(self, X: Any, y: Any, random_state: Any = None) -> Bunch:
         """How much accuracy each tree loses, on the training rows it has not seen, when a column is shuffled.
 
-        X and y are those of `fit`. Returns `importances` (n_features, n_trees), `importances_mean`, `importances_std`.
+        An honest measure of what columns are worth, without a validation set; needs `bootstrap`. Of two columns that
+        say the same, both look less important than they are together.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows it was fitted to, in the same order.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Their targets.
+        random_state : int, RandomState, Generator or None, default=None
+            Shuffles the columns. Pass an integer for the same result every time.
+
+        Returns
+        -------
+        result : Bunch
+            `importances` of shape (n_features, n_estimators), `importances_mean` and `importances_std`, each over the
+            trees.
         """
         X, y, sampling = training_rows(self, X, y)
         columns = target_columns(y, X, type(self).__name__)

@@ -26,40 +26,66 @@ class RandomTreesEmbedding(TransformerMixin, BaseForest):
     Parameters
     ----------
     n_estimators : int, default=100
-        Trees; every row has as many ones.
+        Number of trees; every row has as many ones. More describe rows more finely.
     max_depth : int or None, default=5
-        The most cuts above a leaf; at most 2^max_depth columns a tree.
-    min_samples_split, min_samples_leaf : int or float, default=2 and 1
-        The fewest rows that are cut, and that a leaf may have; a float is a share of all rows.
+        Most cuts between the root and a leaf; a tree has at most 2^max_depth columns. The deeper, the smaller the
+        boxes.
+    min_samples_split : int or float, default=2
+        Fewest rows that a node must have to be cut; a float is a share of all rows, rounded up.
+    min_samples_leaf : int or float, default=1
+        Fewest rows on each side of a cut; a float below 1 is a share of all rows, rounded up.
     min_weight_fraction_leaf : float, default=0.0
-        The least share of the total weight in a leaf.
+        Smallest share of the total weight that a leaf may hold, from 0 to 0.5.
     max_leaf_nodes : int or None, default=None
-        At most this many leaves a tree.
+        Most leaves of a tree; None for no limit.
     min_impurity_decrease : float, default=0.0
-        A cut must decrease the squared error of the random target by at least this.
+        A cut must lower the squared error of the random target, times the share of the rows in the node, by at least
+        this.
     sparse_output : bool, default=True
-        A sparse matrix (CSR); otherwise a dense array.
+        Whether `transform` returns a sparse matrix (CSR) instead of a dense array, which has mostly zeros.
     n_jobs : int or None, default=None
-        Threads; the same trees whatever their number.
+        Number of threads; None or -1 takes all that this process may use. The forest is the same whatever their number.
     random_state : int, RandomState, Generator or None, default=None
-        Decides the target, the columns and the thresholds.
+        Draws the target, the columns and the thresholds. Pass an integer for the same columns every time.
     verbose : int, default=0
-        Not used: see `learnt.engine.progress`.
+        Has no effect; kept for scikit-learn's signature. `learnt.engine.progress.show` shows progress.
     warm_start : bool, default=False
-        Keep the trees that are there and add what is missing to `n_estimators`.
+        Whether the next `fit` keeps the trees that are there and adds what is missing to `n_estimators`, instead of
+        starting afresh.
 
     Attributes
     ----------
     estimators_ : list of ExtraTreeRegressor
-    one_hot_encoder_ : sklearn.preprocessing.OneHotEncoder
+        The trees as estimators.
+    one_hot_encoder_ : OneHotEncoder of scikit-learn
         Makes of `apply(X)` what `transform(X)` gives.
-    feature_importances_ : array of shape (n_features,)
-    n_features_in_, feature_names_in_, n_outputs_, estimators_samples_
+    n_outputs_ : int
+        1, the random target.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each column in the decrease of the random target's variance; says nothing of any real target.
+    estimators_samples_ : list of ndarray
+        The rows that each tree was grown on, which are all.
+    grove_ : Grove
+        All trees in one set of arrays.
+    seeds_ : ndarray of shape (n_estimators,)
+        The seed of each tree.
+
+    See Also
+    --------
+    ExtraTreesRegressor : A forest of the same trees, for a target.
+    learnt.kernel_approximation.RBFSampler : Random features of a smooth kernel.
+    IsolationForest : Random trees that find outliers.
+
+    Notes
+    -----
+    Growth takes about `n_estimators` · n · `max_depth` steps for n rows; `transform` takes one comparison for each row,
+    tree and level.
 
     References
     ----------
-    Geurts, Ernst and Wehenkel (2006), Extremely randomized trees, doi:10.1007/s10994-006-6226-1.
-    Moosmann, Triggs and Jurie (2007), Fast discriminative visual codebooks using randomized clustering forests, NIPS.
+    .. [1] P. Geurts, D. Ernst and L. Wehenkel, "Extremely randomized trees", Machine Learning 63, 2006.
+    .. [2] F. Moosmann, B. Triggs and F. Jurie, "Fast discriminative visual codebooks using randomized clustering
+           forests", NIPS, 2006.
 
     Examples
     --------
@@ -124,17 +150,29 @@ class RandomTreesEmbedding(TransformerMixin, BaseForest):
         self.warm_start = warm_start
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RandomTreesEmbedding:
-        """Grow the trees on X of shape (n, d); y is not used; returns self."""
+        """Grow the trees on X of shape (n, d); y is not used."""
         check_flag(self, "sparse_output")
         super().fit(X, None, sample_weight)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Grow the trees on X and describe its rows."""
+        """Grow the trees on X and describe its rows.
+
+        Returns
+        -------
+        Z : csr_matrix or ndarray of shape (n_samples, n_leaves)
+            1 for the leaf of each tree that the row falls into, 0 for all others.
+        """
         return self.fit(X, None, sample_weight).transform(X)
 
     def transform(self, X: Any) -> Any:
-        """Which leaves each row of X falls into, (n, number of leaves)."""
+        """Which leaves each row of X falls into, (n, number of leaves).
+
+        Returns
+        -------
+        Z : csr_matrix or ndarray of shape (n_samples, n_leaves)
+            1 for the leaf of each tree that the row falls into, 0 for all others.
+        """
         leaves = self.apply(X)
         leaves += self.grove_.roots
         columns = np.cumsum(self._is_leaf(), dtype=np.int32) - np.int32(1)
@@ -156,7 +194,13 @@ class RandomTreesEmbedding(TransformerMixin, BaseForest):
         return OneHotEncoder(sparse_output=self.sparse_output).fit(table)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """`randomtreesembedding_{tree}_{leaf}`, the leaf by its number in the tree, as `apply` gives it."""
+        """The names `randomtreesembedding_{tree}_{leaf}`, the leaf by its number in the tree, as `apply` gives it.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Only checked against the names seen during `fit`.
+        """
         self._require_fit()
         self._check_names(input_features)
         return np.array([f"randomtreesembedding_{t}_{leaf}" for t, leaf in zip(*self._leaves())], dtype=object)

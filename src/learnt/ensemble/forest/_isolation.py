@@ -55,41 +55,63 @@ class IsolationForest(OutlierMixin, Members, Estimator):
     Parameters
     ----------
     n_estimators : int, default=100
-        Trees.
+        Number of trees. Scores settle at about 100.
     max_samples : "auto", int or float, default="auto"
-        Rows drawn for each tree; a float is a share of all, "auto" is at most 256.
-    contamination : "auto" or float in (0, 0.5], default="auto"
-        The share of outliers among the training rows; "auto": what has a shorter path than expected is an outlier.
+        How many rows are drawn for each tree: a number, a share of all (float), or at most 256 ("auto"). Small samples
+        find outliers best, since clusters of them are thinned out; more are needed only where the usual rows have much
+        structure.
+    contamination : "auto" or float, default="auto"
+        The share of outliers among the training rows, more than 0 and at most 0.5; it moves the threshold of `predict`
+        and changes no score. "auto": a row is an outlier where its path is shorter than expected of random rows.
     max_features : int or float, default=1.0
-        Columns drawn for each tree; a float is a share of all.
+        How many columns each tree is given, drawn at random: a number, or a share (float). Fewer help where many
+        columns say nothing.
     bootstrap : bool, default=False
-        Draw rows with replacement.
+        Whether rows are drawn with replacement.
     n_jobs : int or None, default=None
-        Threads; the same forest whatever their number.
+        Number of threads; None or -1 takes all that this process may use. The forest is the same whatever their number.
     random_state : int, RandomState, Generator or None, default=None
-        Decides the rows, columns and cuts; an integer gives scikit-learn's.
+        Draws the rows, columns and cuts; an integer gives scikit-learn's. Pass one for the same forest every time.
     verbose : int, default=0
-        Not used: see `learnt.engine.progress`.
+        Has no effect; kept for scikit-learn's signature. `learnt.engine.progress.show` shows progress.
     warm_start : bool, default=False
-        Keep the trees that are there and add what is missing to `n_estimators`.
+        Whether the next `fit` keeps the trees that are there and adds what is missing to `n_estimators`, instead of
+        starting afresh.
 
     Attributes
     ----------
     offset_ : float
-        Rows whose `score_samples` is below it are outliers: −0.5, or what `contamination` gives.
+        Rows whose `score_samples` is below it are outliers: -0.5, or what `contamination` gives.
     max_samples_ : int
-        Rows drawn for each tree.
+        Number of rows drawn for each tree.
     estimators_ : list of ExtraTreeRegressor
-        The trees; each predicts h(x), from the columns that it was given.
-    estimators_features_, estimators_samples_ : lists of arrays
-        The columns and rows of each tree.
+        The trees; each predicts the length of a row's path, from the columns that it was given.
+    estimators_features_ : list of ndarray
+        The columns of each tree.
+    estimators_samples_ : list of ndarray
+        The rows of each tree, drawn again from its seed when asked for.
     estimator_ : ExtraTreeRegressor
-        A tree with the settings of the forest's.
-    n_features_in_, feature_names_in_
+        A tree, not fitted, with the settings of the forest's.
+    grove_ : Grove
+        All trees in one set of arrays.
+    seeds_ : ndarray of shape (n_estimators,)
+        The seed of each tree.
+
+    See Also
+    --------
+    learnt.neighbors.LocalOutlierFactor : Finds rows that are sparse beside their neighbours.
+    learnt.svm.OneClassSVM : Draws a boundary around the usual rows.
+    learnt.covariance.EllipticEnvelope : For rows that are about normally distributed.
+
+    Notes
+    -----
+    Growth takes about `n_estimators` · `max_samples` · log(`max_samples`) steps, whatever the number of rows; to score
+    a row takes one comparison for each tree and level. Rows are drawn in proportion to `sample_weight`. No outliers are
+    needed among the training rows.
 
     References
     ----------
-    Liu, Ting and Zhou (2008), Isolation forest, doi:10.1109/ICDM.2008.17.
+    .. [1] F. T. Liu, K. M. Ting and Z.-H. Zhou, "Isolation forest", ICDM, 2008.
 
     Examples
     --------
@@ -149,7 +171,13 @@ class IsolationForest(OutlierMixin, Members, Estimator):
         self.warm_start = warm_start
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> IsolationForest:
-        """Grow the trees on X of shape (n, d); rows are drawn in proportion to their weights. Returns self."""
+        """Grow the trees on X of shape (n, d).
+
+        Parameters
+        ----------
+        sample_weight : array-like of shape (n_samples,), default=None
+            Rows are drawn in proportion to it; None draws all alike.
+        """
         self._check_params()
         known = self.grove_.n_trees if self.warm_start and hasattr(self, "grove_") else 0
         if known:
@@ -262,14 +290,26 @@ class IsolationForest(OutlierMixin, Members, Estimator):
         return -isolation_score(length[:, 0] / self.grove_.n_trees, self.max_samples_)
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """−score of each row: near −1 for outliers, −0.5 where the path has the expected length, above for others."""
+        """−score of each row: near −1 for outliers, −0.5 where the path has the expected length, above for others.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            From -1 to 0; the lower, the more unusual the row.
+        """
         check_is_fitted(self)
         X = check_predict(self, X)
         _require_comparable(X, type(self).__name__)
         return self._scores(X)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """`score_samples` less `offset_`: negative for outliers."""
+        """`score_samples` less `offset_`: negative for outliers.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            `score_samples` less `offset_`: below 0 for outliers.
+        """
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: Any) -> np.ndarray:

@@ -82,7 +82,20 @@ class ForestRegressor(LazyRegressor, PredictingForest):
         self.oob_score_ = float(scorer(targets[:, column], found[:, column]))
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """The mean over trees of the value of each row's leaf; with `return_std` also the spread of the trees."""
+        """The mean over trees of the value of each row's leaf; with `return_std` also the spread of the trees.
+
+        Parameters
+        ----------
+        return_std : bool, default=False
+            Whether to return the standard deviation of the trees' predictions too.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The predicted number of each row.
+        y_std : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The standard deviation over trees: how far the forest disagrees, not how noisy y is. Only with `return_std`.
+        """
         if is_lazy(X):
             mean = in_blocks(self, X, "predict")
             return (mean, in_blocks(self, X, "spread")) if return_std else mean
@@ -90,7 +103,18 @@ class ForestRegressor(LazyRegressor, PredictingForest):
         return (self._mean(X), self._deviation(X)) if return_std else self._mean(X)
 
     def spread(self, X: Any) -> np.ndarray:
-        """The standard deviation over trees of their predictions: how far the ensemble disagrees."""
+        """The standard deviation over trees of their predictions: how far the ensemble disagrees.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict, with the columns of those it was fitted to.
+
+        Returns
+        -------
+        spread : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The standard deviation over trees, which says nothing of the noise in y.
+        """
         return self._deviation(self._rows(X))
 
     def _mean(self, rows: Any) -> np.ndarray:
@@ -103,9 +127,25 @@ class ForestRegressor(LazyRegressor, PredictingForest):
         return out[:, 0] if self.n_outputs_ == 1 else out
 
     def predict_quantiles(self, X: Any, q: Any = (0.05, 0.5, 0.95)) -> np.ndarray:
-        """Quantiles of y given x, from the training targets in the leaves of each row, (n, len(q)).
+        """Quantiles of y given x, from the training targets in the leaves of each row.
 
-        `q` between 0 and 1; a single number gives an array (n,).
+        They show how noisy y is at x, and whether it is skewed [1]_. One output only.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict, with the columns of those it was fitted to.
+        q : float or array-like of float, default=(0.05, 0.5, 0.95)
+            The levels, from 0 to 1: 0.5 is the median.
+
+        Returns
+        -------
+        quantiles : ndarray of shape (n_samples, n_levels) or (n_samples,)
+            The quantile of each level; one array where `q` is a single number.
+
+        References
+        ----------
+        .. [1] N. Meinshausen, "Quantile regression forests", JMLR 7, 2006.
         """
         X = self._rows(X)
         self._require_one_output("predict_quantiles")
@@ -121,11 +161,24 @@ class ForestRegressor(LazyRegressor, PredictingForest):
         return join([quantiles(self.grove_, sizes, targets, part, levels) for part in parts])
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
-        """An interval for a new y at each row, (n, 2), that holds it with probability `coverage`.
+        """An interval for a new y at each row, that holds it with probability `coverage`.
 
         With `bootstrap` its reach comes from the errors on training rows, each predicted by the trees that have not
         seen it, in units of the spread of the trees at that row: wide where trees disagree, and right on average
-        whatever the noise. Without `bootstrap` no tree leaves rows out, and the interval is one of quantiles.
+        whatever the noise. Without `bootstrap` no tree leaves rows out, and the interval is one of quantiles. One
+        output only.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict, with the columns of those it was fitted to.
+        coverage : float, default=0.9
+            The probability that the interval holds the new y, between 0 and 1.
+
+        Returns
+        -------
+        interval : ndarray of shape (n_samples, 2)
+            Lower and upper end for each row.
         """
         if not 0 < coverage < 1:
             raise ValueError(f"coverage must be a number between 0 and 1; got {coverage!r}.")
@@ -144,7 +197,23 @@ class ForestRegressor(LazyRegressor, PredictingForest):
     def permutation_importances(self, X: Any, y: Any, random_state: Any = None) -> Bunch:
         """How much each tree's squared error rises, on the training rows it has not seen, when a column is shuffled.
 
-        X and y are those of `fit`. Returns `importances` (n_features, n_trees), `importances_mean`, `importances_std`.
+        An honest measure of what columns are worth, without a validation set; needs `bootstrap`. Of two columns that
+        say the same, both look less important than they are together.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows it was fitted to, in the same order.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Their targets.
+        random_state : int, RandomState, Generator or None, default=None
+            Shuffles the columns. Pass an integer for the same result every time.
+
+        Returns
+        -------
+        result : Bunch
+            `importances` of shape (n_features, n_estimators), `importances_mean` and `importances_std`, each over the
+            trees.
         """
         X, y, sampling = training_rows(self, X, y)
         targets = target_columns(y, X, type(self).__name__).astype(np.float64)

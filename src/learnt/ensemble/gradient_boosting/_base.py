@@ -371,7 +371,13 @@ class GradientBoosting(CallbackSupportMixin, Documented, BaseEstimator):
             yield out.copy()
 
     def apply(self, X: Any) -> np.ndarray:
-        """The leaf of every row in every tree: (n, n_estimators), or (n, n_estimators, n_classes) for classes."""
+        """The leaf of every row in every tree.
+
+        Returns
+        -------
+        leaves : ndarray of shape (n_samples, n_estimators_) or (n_samples, n_estimators_, n_trees_per_iteration_)
+            Numbers of nodes, as floats; three axes for classifiers.
+        """
         X = self._checked(X)
         leaves = np.vstack([self._trees.packed.apply(block) for block in _blocks(X)]).astype(np.float64)
         if self._target == "number":
@@ -383,9 +389,10 @@ class GradientBoosting(CallbackSupportMixin, Documented, BaseEstimator):
 
         Returns
         -------
-        array of shape (n, n_features + 1), or (n, n_classes, n_features + 1) for three classes or more
-            A row adds up to the score (`decision_function`, or the prediction of a number). The last column is the
-            expected score of the training rows; where `init` is an estimator, its prediction for the row is in there.
+        contributions : ndarray of shape (n_samples, n_features + 1) or (n_samples, n_classes, n_features + 1)
+            What each column adds, for each class where there are three or more. A row adds up to the score
+            (`decision_function`, or the prediction of a number). The last column is the expected score of the training
+            rows; where `init` is an estimator, its prediction for the row is in there.
         """
         X = self._checked(X)
         out = np.concatenate([self._trees.contributions(block) for block in _blocks(X)])

@@ -54,42 +54,74 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
 
     The loss decides whether numbers or classes are predicted. With trees of depth 3 it is gradient boosting.
 
+    Take it to boost something else than trees (lines, splines, kernels), or for a loss of your own; for trees and the
+    usual losses the other boosting models are quicker.
+
     Parameters
     ----------
-    estimator : regressor or None
-        The weak learner; None: `DecisionTreeRegressor(max_depth=3)`.
+    estimator : regressor or None, default=None
+        The weak learner, a regressor also where classes are predicted, since it is fitted to slopes; None is
+        `DecisionTreeRegressor(max_depth=3)`.
     loss : str or loss, default="squared_error"
         A name or object of `learnt.erm.losses`, or one of your own with `value(y, score)` and `gradient(y, score)`.
-        "log" with more than two classes means "softmax".
+        Losses of numbers make it a regressor, losses of classes a classifier; "log" with more than two classes means
+        "softmax".
     n_estimators : int, default=100
-        Rounds at most.
+        Most rounds. Too many overfit; let `n_iter_no_change` stop early.
     learning_rate : float, default=0.1
-        η: the share of each step that is taken.
+        The share η of each step that is taken (shrinkage): smaller values need more rounds and overfit less.
     step : {"auto", "line", "fixed"}, default="auto"
-        "line": γ minimises the loss along h. "fixed": γ = 1. "auto": in a tree every leaf gets its own step (a Newton
-        step for log, exponential and softmax losses, the exact one for others), as in gradient boosting of trees; other
-        learners a line search.
+        How long a step is. "line": γ minimises the loss along h. "fixed": γ = 1. "auto": in a tree every leaf gets its
+        own step (a Newton step for log, exponential and softmax losses, the exact one for others), as in gradient
+        boosting of trees; other learners get a line search.
     subsample : float, default=1.0
-        The share of rows, drawn without replacement, that each learner is fitted on.
-    n_iter_no_change : int or None
-        Stop when the loss of held-out rows has not fallen by `tol` for so many rounds; None: never.
-    validation_fraction, tol : float
-        The share of rows held out, and the least fall that counts.
-    random_state : int, RandomState or None
+        Share of the rows, drawn without replacement, that each learner is fitted on. Values below 1 overfit less and
+        are quicker.
+    n_iter_no_change : int or None, default=None
+        Early stopping: end when the loss of held-out rows has not fallen by `tol` for so many rounds. None does not
+        stop early and holds out no rows.
+    validation_fraction : float, default=0.1
+        Share of the rows held out for early stopping.
+    tol : float, default=1e-4
+        Least fall of the loss that counts for early stopping.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws rows and seeds the learners that have a `random_state`. Pass an integer for the same model every time.
 
     Attributes
     ----------
-    estimators_ : list of lists of fitted learners, one a round and, for more than two classes, one a class
-    steps_ : array, one γ a round; 1 where leaves have steps of their own
-    init_ : array of shape (1,) or (K,)
+    estimators_ : list of list of estimator
+        The fitted learners: for each round one, or one for each of more than two classes.
+    steps_ : ndarray of shape (n_estimators_,)
+        The step γ of each round; 1 where leaves have steps of their own.
+    init_ : ndarray of shape (1,) or (n_classes,)
         The constant that the sum begins with.
-    train_score_ : array, the loss of the training rows after each round
-    validation_score_ : array, that of the held-out rows, where there are some
+    train_score_ : ndarray of shape (n_estimators_,)
+        Loss of the training rows after each round.
+    validation_score_ : ndarray of shape (n_estimators_,)
+        Loss of the held-out rows after each round; only with `n_iter_no_change`.
     n_estimators_ : int
-        Rounds that are kept.
-    classes_ : array of shape (n_classes,), for losses of classes
-    loss_ : the loss
-    n_features_in_ : int
+        Number of rounds that are kept.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted; only for losses of classes.
+    loss_ : loss
+        The loss that was minimised.
+
+    See Also
+    --------
+    GradientBoostingRegressor : The same with trees, for numbers.
+    GradientBoostingClassifier : The same with trees, for classes.
+    HistGradientBoostingRegressor : Trees on binned columns, with losses of your own too.
+
+    Notes
+    -----
+    One fit of the weak learner a round (or one for each of more than two classes), and some evaluations of the loss for
+    the line search. A row of weight 2 counts as two rows, one of weight 0 as none; weights need a learner that takes
+    them.
+
+    References
+    ----------
+    .. [1] J. Friedman, "Greedy function approximation: a gradient boosting machine", Annals of Statistics 29, 2001.
+    .. [2] L. Mason, J. Baxter, P. Bartlett and M. Frean, "Boosting algorithms as gradient descent", NIPS, 1999.
 
     Examples
     --------
@@ -113,18 +145,18 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
 
     def __init__(
         self,
-        estimator=None,
-        loss="squared_error",
+        estimator: Any = None,
+        loss: Any = "squared_error",
         *,
-        n_estimators=100,
-        learning_rate=0.1,
-        step="auto",
-        subsample=1.0,
-        n_iter_no_change=None,
-        validation_fraction=0.1,
-        tol=1e-4,
-        random_state=None,
-    ):
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        step: str = "auto",
+        subsample: float = 1.0,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ) -> None:
         self.estimator = estimator
         self.loss = loss
         self.n_estimators = n_estimators
@@ -297,7 +329,13 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
         return deque(self._staged_scores(X), maxlen=1)[0]
 
     def predict(self, X: Any) -> np.ndarray:
-        """The mean that belongs to the score, or the class of the largest score."""
+        """The mean that belongs to the score, or the class of the largest score.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            The predicted number or label of each row.
+        """
         return self._answer(self._scores(X))
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
@@ -313,13 +351,35 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
 
     @available_if(_classifies)
     def decision_function(self, X: Any) -> np.ndarray:
-        """The score F: (n,) for two classes, (n, K) for more."""
+        """The score F of each row, for losses of classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict, with the columns of those it was fitted to.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            One score for two classes, more than 0 for `classes_[1]`; else one for each class.
+        """
         scores = self._scores(X)
         return scores if scores.shape[1] > 1 else scores[:, 0]
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class, (n, K)."""
+        """The probability of each class, for the losses "log", "exponential" and "softmax".
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict, with the columns of those it was fitted to.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes)
+            The probability of each class, in the order of `classes_`.
+        """
         scores = self._scores(X)
         if scores.shape[1] > 1:
             return self.loss_.mean(scores)
@@ -327,7 +387,13 @@ class FunctionalGradientBoosting(CallbackSupportMixin, MetaEstimatorMixin, Membe
         return np.column_stack([1 - p, p])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R² of numbers, or the share of classes that are right."""
+        """R² of numbers, or the share of classes that are right.
+
+        Returns
+        -------
+        score : float
+            R² for losses of numbers, the accuracy for losses of classes.
+        """
         measure = r2_score if self._loss_target() == "number" else accuracy_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 

@@ -370,12 +370,14 @@ class HistogramBoosting(CallbackSupportMixin, Documented, BaseEstimator):
     def contributions(self, X: Any) -> np.ndarray:
         """What every column adds to the score of every row: exact Shapley values.
 
+        A column whose value is not known goes both ways at its splits, in proportion to the training rows.
+
         Returns
         -------
-        array of shape (n, n_features + 1), or (n, n_classes, n_features + 1) for three classes or more
-            A row adds up to the score (`decision_function`, or the prediction before the loss's link). The last column
-            is the expected score of the training rows. A column whose value is not known goes both ways at its splits,
-            in proportion to the training rows.
+        contributions : ndarray of shape (n_samples, n_features + 1) or (n_samples, n_classes, n_features + 1)
+            What each column adds, for each class where there are three or more. A row adds up to the score
+            (`decision_function`, or the prediction before the loss's link). The last column is the expected score of
+            the training rows.
         """
         X = self._matrix(X)
         out = self._trees.contributions(X)

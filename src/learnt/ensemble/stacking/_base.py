@@ -110,13 +110,25 @@ class Stacking(NamedMembers, Explained):
         return np.hstack([*columns, plain_columns(X)])
 
     def transform(self, X: Any) -> Any:
-        """The members' predictions for X: the final estimator's table."""
+        """The members' predictions for X: the table of the final estimator.
+
+        Returns
+        -------
+        X_new : ndarray or sparse matrix of shape (n_samples, n_answers)
+            The answers of each member side by side, and X behind them with `passthrough`.
+        """
         check_is_fitted(self)
         answers = [getattr(member, method)(X) for member, method in zip(self.estimators_, self.stack_method_)]
         return self._side_by_side(X, self._columns(answers))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The names of `transform`'s columns."""
+        """The names of the columns that `transform` returns: the member's, with a number where it gives several.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the columns of X, used with `passthrough`; None takes those seen during `fit`.
+        """
         check_is_fitted(self)
         names = []
         for name, width in zip(self._kept_names(), self._n_feature_outs):

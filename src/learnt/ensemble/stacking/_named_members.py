@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
@@ -65,8 +65,19 @@ class NamedMembers(TransformerMixin, MetaEstimatorMixin, Documented, BaseEstimat
                     params.update({f"{name}__{key}": value for key, value in estimator.get_params(deep=True).items()})
         return params
 
-    def set_params(self, **params: Any) -> Any:
-        """Set parameters of the ensemble, of members (`name__parameter`), or whole members (`name=estimator`)."""
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of the ensemble, of members (`name__parameter`), or whole members (`name=estimator`).
+
+        Parameters
+        ----------
+        **params : dict
+            New values by name.
+
+        Returns
+        -------
+        self : object
+            The ensemble itself.
+        """
         if "estimators" in params:
             self.estimators = params.pop("estimators")
         if _is_named_list(self.estimators):
@@ -87,7 +98,17 @@ class NamedMembers(TransformerMixin, MetaEstimatorMixin, Documented, BaseEstimat
         return tags
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit, then what each member says of X."""
+        """Fit, then return the answer of each member to X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows to learn from; any table that the members take.
+        y : array-like of shape (n_samples,), default=None
+            The target of each row.
+        **fit_params : dict
+            `sample_weight`, which is passed on to all members; other metadata by scikit-learn's metadata routing.
+        """
         return self.fit(X, y, **fit_params).transform(X)
 
     def get_metadata_routing(self) -> MetadataRouter:

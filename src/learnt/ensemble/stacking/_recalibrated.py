@@ -32,19 +32,41 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, Documented, Ba
 
     Parameters
     ----------
-    estimator : classifier with `predict_proba`; a copy is fitted.
-    exponent : float > 0, default=1.0
-    floor : float in [0, 1], default=0.0
-    offsets : array-like of shape (n_classes,) or None
-        One number a class, in the order of `classes_`; None: zeros.
-    doubt : float in [0, 1), default=0.0
-        The weight of equal shares of all K classes.
+    estimator : classifier
+        A classifier with `predict_proba`; a copy is fitted.
+    exponent : float, default=1.0
+        Power of the probabilities, above 0: more than 1 makes the classifier surer (sharpens), less than 1 less sure,
+        as temperature scaling with the temperature 1/exponent does.
+    floor : float, default=0.0
+        Added to each probability before the power, from 0 to 1, so that a probability of 0 does not stay 0.
+    offsets : array-like of float of shape (n_classes,) or None, default=None
+        One number for each class, in the order of `classes_`, added to the logarithms; a positive one makes its class
+        more probable. None adds nothing.
+    doubt : float, default=0.0
+        Weight of equal shares of all K classes, from 0 to less than 1: no class becomes surer than it allows.
 
     Attributes
     ----------
-    estimator_ : the fitted classifier
-    classes_ : array of shape (n_classes,)
+    estimator_ : classifier
+        The fitted classifier.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
     n_features_in_ : int
+        Number of columns seen during `fit`.
+
+    See Also
+    --------
+    recalibrate : The map alone.
+    learnt.calibration.CalibratedClassifierCV : Learns a map by cross-validation.
+
+    Notes
+    -----
+    One fit of the classifier; the map costs next to nothing. With an exponent of 1 and nothing else, probabilities stay
+    as they are.
+
+    References
+    ----------
+    .. [1] C. Guo, G. Pleiss, Y. Sun and K. Weinberger, "On calibration of modern neural networks", ICML, 2017.
 
     Examples
     --------
@@ -63,7 +85,9 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, Documented, Ba
         warmup=lambda: (Warm("classes", {"estimator": one_classifier()}),),
     )
 
-    def __init__(self, estimator, *, exponent=1.0, floor=0.0, offsets=None, doubt=0.0):
+    def __init__(
+        self, estimator: Any, *, exponent: float = 1.0, floor: float = 0.0, offsets: Any = None, doubt: float = 0.0
+    ) -> None:
         self.estimator = estimator
         self.exponent = exponent
         self.floor = floor
@@ -71,7 +95,17 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, Documented, Ba
         self.doubt = doubt
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> RecalibratedClassifier:
-        """Fit a copy of the classifier; `sample_weight` is passed on to it."""
+        """Fit a copy of the classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows to learn from; any table that the members take.
+        y : array-like of shape (n_samples,)
+            Class labels: numbers, text or booleans.
+        **fit_params : dict
+            `sample_weight`, which is passed on to the classifier; other metadata by scikit-learn's metadata routing.
+        """
         check_fit_params(self, fit_params)
         row_count(X, type(self).__name__)  # tables that are elsewhere are refused
         self._check_map()
@@ -105,7 +139,7 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, Documented, Ba
                 raise ParameterError(f"offsets of {name} must be one number a class, at most {LARGEST:g} in size.")
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The recalibrated probabilities: (n, n_classes)."""
+        """The recalibrated probabilities of the classes."""
         check_is_fitted(self)
         return recalibrate(self.estimator_.predict_proba(X), self.exponent, self.floor, self.offsets, self.doubt)
 

@@ -66,28 +66,48 @@ def _soft(self: Any) -> bool:
 class VotingClassifier(ClassifierMixin, _Voting):
     """Many classifiers vote:  argmax over c of Σₘ wₘ [hₘ(x) = c]  (hard)  or of  Σₘ wₘ pₘ(c | x)  (soft).
 
+    The simplest way to combine different models: their errors partly cancel. Soft votes are better where the members'
+    probabilities are calibrated.
+
     Parameters
     ----------
     estimators : list of (str, estimator)
-        The members; copies are fitted. 'drop' in place of an estimator leaves it out.
+        The members and their names; copies are fitted. "drop" in place of an estimator leaves it out. Members that err
+        on different rows gain most from each other.
     voting : {"hard", "soft"}, default="hard"
-        Whether members give their class or their probabilities.
-    weights : array of shape (n_estimators,) or None
-        How much each vote counts; None: all the same.
-    n_jobs : int or None
-        How many members are fitted at a time; None: one after another, each free to use all threads.
+        Whether members give their class or their probabilities, of which the mean is taken.
+    weights : array-like of float of shape (n_estimators,) or None, default=None
+        How much each vote counts; None counts all alike.
+    n_jobs : int or None, default=None
+        How many members are fitted at a time; None is one after another, each free to use all threads.
     flatten_transform : bool, default=True
-        Whether `transform` of soft votes is one matrix (n, members × classes) or (members, n, classes).
+        Whether `transform` of soft votes returns one matrix, (n_samples, n_members · n_classes), instead of three axes,
+        (n_members, n_samples, n_classes).
     verbose : bool, default=False
         Whether a line is said of every member when it is fitted: to the log "learnt", or to stderr.
 
     Attributes
     ----------
-    estimators_ : list of the fitted members; they were fitted on labels 0…K−1 (see `le_`)
-    named_estimators_ : the same by name
-    classes_ : array of shape (n_classes,)
-    le_ : the codes 0…K−1 of the labels and back
+    estimators_ : list of estimator
+        The fitted members, which were fitted to labels 0 to K - 1.
+    named_estimators_ : Bunch
+        The fitted members by name.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    le_ : LabelCodes
+        Turns labels into the codes 0 to K - 1 (`transform`) and back (`inverse_transform`).
     n_features_in_ : int
+        Number of columns seen during `fit`.
+
+    See Also
+    --------
+    VotingRegressor : The mean of different regressors.
+    StackingClassifier : Learns which member to trust.
+    BaggingClassifier : Many copies of one model.
+
+    Notes
+    -----
+    One fit for each member. Among classes with the same vote the first of `classes_` wins.
 
     Examples
     --------
@@ -107,7 +127,16 @@ class VotingClassifier(ClassifierMixin, _Voting):
         warmup=lambda: (Warm("classes", {"estimators": classifiers()}),),
     )
 
-    def __init__(self, estimators, *, voting="hard", weights=None, n_jobs=None, flatten_transform=True, verbose=False):
+    def __init__(
+        self,
+        estimators: Any,
+        *,
+        voting: str = "hard",
+        weights: Any = None,
+        n_jobs: int | None = None,
+        flatten_transform: bool = True,
+        verbose: bool = False,
+    ) -> None:
         self.estimators = estimators
         self.voting = voting
         self.weights = weights
@@ -116,7 +145,17 @@ class VotingClassifier(ClassifierMixin, _Voting):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> VotingClassifier:
-        """Fit a copy of every member; `sample_weight` is passed on to all of them."""
+        """Fit a copy of every member.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows to learn from; any table that the members take.
+        y : array-like of shape (n_samples,)
+            Class labels: numbers, text or booleans.
+        **fit_params : dict
+            `sample_weight`, which is passed on to all members; other metadata by scikit-learn's metadata routing.
+        """
         check_fit_params(self, fit_params)
         X, y, fit_params, _ = self._present(X, y, fit_params)
         check_choice(self, "voting", ("hard", "soft"))
@@ -163,18 +202,42 @@ class VotingClassifier(ClassifierMixin, _Voting):
 
     @available_if(_soft)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The weighted mean of the members' probabilities (soft voting)."""
+        """The weighted mean of the members' probabilities; only of soft votes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict, with the columns of those it was fitted to.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes)
+            The probability of each class, in the order of `classes_`.
+        """
         return self._average(X)
 
     def transform(self, X: Any) -> np.ndarray:
-        """The predictions of each member: class codes (hard) or probabilities (soft)."""
+        """The predictions of each member: codes of classes (hard) or probabilities (soft).
+
+        Returns
+        -------
+        X_new : ndarray
+            Of hard votes (n_samples, n_members); of soft votes (n_samples, n_members * n_classes), or (n_members,
+            n_samples, n_classes) without `flatten_transform`.
+        """
         if self.voting != "soft":
             return self._answers(X)
         probabilities = self._probabilities(X)
         return np.hstack(list(probabilities)) if self.flatten_transform else probabilities
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The names of `transform`'s columns."""
+        """The names of the columns that `transform` returns.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Not used; kept for scikit-learn's signature.
+        """
         check_is_fitted(self)
         if self.voting == "soft" and not self.flatten_transform:
             raise ValueError(
@@ -195,22 +258,38 @@ class VotingClassifier(ClassifierMixin, _Voting):
 class VotingRegressor(RegressorMixin, _Voting):
     """The weighted mean of many regressors:  Σₘ wₘ hₘ(x) / Σₘ wₘ.
 
+    The simplest way to combine different models: their errors partly cancel.
+
     Parameters
     ----------
     estimators : list of (str, estimator)
-        The members; copies are fitted. 'drop' in place of an estimator leaves it out.
-    weights : array of shape (n_estimators,) or None
-        How much each member counts; None: all the same.
-    n_jobs : int or None
-        How many members are fitted at a time; None: one after another, each free to use all threads.
+        The members and their names; copies are fitted. "drop" in place of an estimator leaves it out. Members that err
+        on different rows gain most from each other.
+    weights : array-like of float of shape (n_estimators,) or None, default=None
+        How much each member counts; None counts all alike.
+    n_jobs : int or None, default=None
+        How many members are fitted at a time; None is one after another, each free to use all threads.
     verbose : bool, default=False
         Whether a line is said of every member when it is fitted: to the log "learnt", or to stderr.
 
     Attributes
     ----------
-    estimators_ : list of the fitted members
-    named_estimators_ : the same by name
+    estimators_ : list of estimator
+        The fitted members.
+    named_estimators_ : Bunch
+        The fitted members by name.
     n_features_in_ : int
+        Number of columns seen during `fit`.
+
+    See Also
+    --------
+    VotingClassifier : Different classifiers vote.
+    StackingRegressor : Learns which member to trust.
+    BaggingRegressor : Many copies of one model.
+
+    Notes
+    -----
+    One fit for each member.
 
     Examples
     --------
@@ -230,14 +309,26 @@ class VotingRegressor(RegressorMixin, _Voting):
         weight_unit_free=False,  # members and final estimator have penalties
     )
 
-    def __init__(self, estimators, *, weights=None, n_jobs=None, verbose=False):
+    def __init__(
+        self, estimators: Any, *, weights: Any = None, n_jobs: int | None = None, verbose: bool = False
+    ) -> None:
         self.estimators = estimators
         self.weights = weights
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> VotingRegressor:
-        """Fit a copy of every member; `sample_weight` is passed on to all of them."""
+        """Fit a copy of every member.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows to learn from; any table that the members take.
+        y : array-like of shape (n_samples,)
+            The number to predict for each row.
+        **fit_params : dict
+            `sample_weight`, which is passed on to all members; other metadata by scikit-learn's metadata routing.
+        """
         check_fit_params(self, fit_params)
         X, y, fit_params, _ = self._present(X, y, fit_params)
         name = type(self).__name__
@@ -249,10 +340,22 @@ class VotingRegressor(RegressorMixin, _Voting):
         return np.average(self._answers(X), axis=1, weights=self._kept_weights())
 
     def transform(self, X: Any) -> np.ndarray:
-        """(n, members): what each member predicts."""
+        """The predictions of each member.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_members)
+            A column for each member.
+        """
         return self._answers(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The names of `transform`'s columns."""
+        """The names of the columns that `transform` returns.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Not used; kept for scikit-learn's signature.
+        """
         check_is_fitted(self)
         return np.asarray(self._kept_names(), dtype=object)

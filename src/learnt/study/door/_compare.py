@@ -50,18 +50,42 @@ class Measure:
 class Comparison:
     """Two studies on the same test rows. `print` it, or see it in a notebook.
 
-    Attributes
+    `compare` makes it.
+
+    Parameters
     ----------
     target : str
+        The column that both predict.
     rows : int
-        Test rows that both judged.
-    models : (str, str)
+        Number of test rows that both judged.
+    models : tuple of str
         What each study chose.
     measures : tuple of Measure
         ``name``, ``first``, ``second``, ``difference`` (second less first) with the interval ``low`` to ``high``, and
         ``better``.
     level : float
         The confidence of the intervals.
+    _library : object, default=None
+        Which library of data frames `frame` comes in; None is Polars.
+
+    Attributes
+    ----------
+    target : str
+        The column that both predict.
+    rows : int
+        Number of test rows that both judged.
+    models : tuple of str
+        What each study chose.
+    measures : tuple of Measure
+        ``name``, ``first``, ``second``, ``difference`` (second less first) with the interval ``low`` to ``high``, and
+        ``better``.
+    level : float
+        The confidence of the intervals.
+
+    See Also
+    --------
+    compare : Compares two studies.
+    Study : One study.
     """
 
     target: str
@@ -87,7 +111,18 @@ class Comparison:
         return "\n".join(lines)
 
     def said(self, measure: Measure) -> str:
-        """The difference in words, with its interval."""
+        """The difference in words, with its interval.
+
+        Parameters
+        ----------
+        measure : Measure
+            One of `measures`.
+
+        Returns
+        -------
+        words : str
+            Which study is better, or that neither is, with the interval of the difference.
+        """
         ends = f"{100 * self.level:.3g}% interval {_shown(measure.low)} to {_shown(measure.high)}"
         which = {
             "neither": "no significant difference",
@@ -122,12 +157,25 @@ def compare(first: Study | str | Path, second: Study | str | Path) -> Comparison
 
     Parameters
     ----------
-    first, second : Study, or folder of a study
-        Of the same target, with the same test rows: the same table and seed, whatever else differs.
+    first : Study, str or Path
+        A study, or its folder.
+    second : Study, str or Path
+        Another one of the same target, with the same test rows: the same table and seed, whatever else differs.
 
     Returns
     -------
-    Comparison
+    comparison : Comparison
+        Every measure with the interval of its paired difference.
+
+    See Also
+    --------
+    study : Makes a study.
+    open_study : Opens one from its folder.
+
+    Notes
+    -----
+    Intervals come from drawing test rows again and again (or whole groups of them), the same for both studies. A
+    difference is called significant where its interval does not hold 0.
 
     Examples
     --------

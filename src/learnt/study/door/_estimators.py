@@ -157,34 +157,46 @@ class StudyClassifier(ClassifierMixin, _StudyEstimator):
     Parameters
     ----------
     budget : str or float, default="60s"
-        How long fit may take: "30s", "5m", "1h", or seconds.
-    metric : str, default=None
-        What models are chosen by: "roc_auc", "f1", "log_loss", … None: the log loss.
-    cost : str or (float, float), default=None
-        Costs of a false alarm and of a missed positive, for two classes; `predict` then decides at the threshold of the
-        lowest cost.
-    time : str, default="none"
-        A column that says when; the study's test set is then the most recent part.
-    drop : str or list of str, default=None
+        How long fit may take: "30s", "5m", "1h", or seconds. More time races more models and settings.
+    metric : str or None, default=None
+        What models are chosen by: "roc_auc", "f1", "log_loss", …. None is the log loss.
+    cost : str, tuple of float or None, default=None
+        Costs of a false alarm and of a missed positive, "fp=1,fn=10" or (1, 10), for two classes; `predict` then
+        decides at the threshold of the lowest cost.
+    time : str or None, default="none"
+        A column that says when; the study's test set is then the most recent part. "none" shuffles the rows, None looks
+        for such a column.
+    drop : str, list of str or None, default=None
         Columns not to use. All others are, also those that a study of a whole table would set aside as a leak.
     prefer : {"best", "simple"}, default="best"
-        The lowest loss, or the simplest model within one standard error of it.
-    progress : bool, default=None
-        Whether progress is shown; None: in a notebook.
-    random_state : int, RandomState instance or None, default=0
-        The seed of the study.
-    n_jobs : int, default=None
-        Threads to use; None or -1: all.
+        Choose the lowest loss, or the simplest model within one standard error of it.
+    progress : bool or None, default=None
+        Whether progress is shown; None shows it in a notebook.
+    random_state : int, RandomState, Generator or None, default=0
+        Seeds the study. How many models a budget is enough for still depends on the machine.
+    n_jobs : int or None, default=None
+        Number of threads; None and -1 take all.
 
     Attributes
     ----------
     study_ : Study or None
         The study: leaderboard, report, model, numbers. None where the rows were too few (a warning says so).
-    classes_ : array of shape (n_classes,)
-        The classes, sorted.
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
-        Of a data frame.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    model_ : estimator or None
+        The plain model, where there was no study.
+
+    See Also
+    --------
+    StudyRegressor : The same for amounts.
+    study : The study of a table, with its report.
+    learnt.ensemble.HistGradientBoostingClassifier : One strong model without a race.
+
+    Notes
+    -----
+    Where there are too few rows for a study, a plain model (a logistic regression, or a constant) is fitted with a
+    warning. `fit` takes no `sample_weight`. The result of the same seed may differ between machines, since a quicker
+    one races more models.
 
     Examples
     --------
@@ -226,12 +238,15 @@ class StudyClassifier(ClassifierMixin, _StudyEstimator):
         Parameters
         ----------
         X : data frame or array of shape (n_samples, n_features)
+            The rows to learn from.
         y : array-like of shape (n_samples,)
-            The labels.
+            Class labels of at least two kinds.
+        **refused : dict
+            Other arguments that estimators take, such as `sample_weight`; refused unless they are None.
 
         Returns
         -------
-        StudyClassifier
+        self : StudyClassifier
             The fitted estimator itself.
         """
         _refuse(self, refused, y)
@@ -250,10 +265,12 @@ class StudyClassifier(ClassifierMixin, _StudyEstimator):
         Parameters
         ----------
         X : data frame or array of shape (n_samples, n_features)
+            Rows with the columns of those it was fitted to.
 
         Returns
         -------
-        array of shape (n_samples,)
+        y_pred : ndarray of shape (n_samples,)
+            The predicted label of each row.
         """
         probability, decided = self._decided(X)
         return self.classes_[probability.argmax(axis=1) if decided is None else decided]
@@ -264,10 +281,12 @@ class StudyClassifier(ClassifierMixin, _StudyEstimator):
         Parameters
         ----------
         X : data frame or array of shape (n_samples, n_features)
+            Rows with the columns of those it was fitted to.
 
         Returns
         -------
-        array of shape (n_samples, n_classes)
+        proba : ndarray of shape (n_samples, n_classes)
+            The probability of each class, in the order of `classes_`.
         """
         return self._decided(X)[0]
 
@@ -306,29 +325,41 @@ class StudyRegressor(RegressorMixin, _StudyEstimator):
     Parameters
     ----------
     budget : str or float, default="60s"
-        How long fit may take: "30s", "5m", "1h", or seconds.
-    metric : str, default=None
-        What models are chosen by: "mae", "rmse", "r2", … None: the squared error.
-    time : str, default="none"
-        A column that says when; the study's test set is then the most recent part.
-    drop : str or list of str, default=None
+        How long fit may take: "30s", "5m", "1h", or seconds. More time races more models and settings.
+    metric : str or None, default=None
+        What models are chosen by: "mae", "rmse", "r2", …. None is the squared error.
+    time : str or None, default="none"
+        A column that says when; the study's test set is then the most recent part. "none" shuffles the rows, None looks
+        for such a column.
+    drop : str, list of str or None, default=None
         Columns not to use. All others are, also those that a study of a whole table would set aside as a leak.
     prefer : {"best", "simple"}, default="best"
-        The lowest loss, or the simplest model within one standard error of it.
-    progress : bool, default=None
-        Whether progress is shown; None: in a notebook.
-    random_state : int, RandomState instance or None, default=0
-        The seed of the study.
-    n_jobs : int, default=None
-        Threads to use; None or -1: all.
+        Choose the lowest loss, or the simplest model within one standard error of it.
+    progress : bool or None, default=None
+        Whether progress is shown; None shows it in a notebook.
+    random_state : int, RandomState, Generator or None, default=0
+        Seeds the study. How many models a budget is enough for still depends on the machine.
+    n_jobs : int or None, default=None
+        Number of threads; None and -1 take all.
 
     Attributes
     ----------
     study_ : Study or None
         The study: leaderboard, report, model, numbers. None where the rows were too few (a warning says so).
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
-        Of a data frame.
+    model_ : estimator or None
+        The plain model, where there was no study.
+
+    See Also
+    --------
+    StudyClassifier : The same for classes.
+    study : The study of a table, with its report.
+    learnt.ensemble.HistGradientBoostingRegressor : One strong model without a race.
+
+    Notes
+    -----
+    Where there are too few rows for a study, a plain model (a ridge regression, or a constant) is fitted with a
+    warning. `fit` takes no `sample_weight`. The result of the same seed may differ between machines, since a quicker
+    one races more models.
 
     Examples
     --------
@@ -345,12 +376,15 @@ class StudyRegressor(RegressorMixin, _StudyEstimator):
         Parameters
         ----------
         X : data frame or array of shape (n_samples, n_features)
+            The rows to learn from.
         y : array-like of shape (n_samples,)
-            The amounts.
+            The amount of each row.
+        **refused : dict
+            Other arguments that estimators take, such as `sample_weight`; refused unless they are None.
 
         Returns
         -------
-        StudyRegressor
+        self : StudyRegressor
             The fitted estimator itself.
         """
         _refuse(self, refused, y)
@@ -365,10 +399,12 @@ class StudyRegressor(RegressorMixin, _StudyEstimator):
         Parameters
         ----------
         X : data frame or array of shape (n_samples, n_features)
+            Rows with the columns of those it was fitted to.
 
         Returns
         -------
-        array of shape (n_samples,)
+        y_pred : ndarray of shape (n_samples,)
+            The predicted amount of each row.
         """
         frame, saved = self._output(X)
         if saved is None:

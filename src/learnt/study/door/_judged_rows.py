@@ -33,11 +33,11 @@ class JudgedRows:
         Parameters
         ----------
         count : int, default=10
-            How many.
+            How many rows.
 
         Returns
         -------
-        data frame
+        rows : data frame
             ``row`` (its place in the table, from 0), the target, ``prediction``, ``probability_of_truth`` of classes,
             ``loss`` (−log of that probability, or the absolute error), and the columns of the table.
         """
@@ -56,7 +56,7 @@ class JudgedRows:
 
         Returns
         -------
-        data frame
+        errors : data frame
             ``group``, ``rows``, ``error`` (share of wrong rows, or mean absolute error) with its 95% interval ``low``
             to ``high``, ``elsewhere`` (of all other rows), ``p_value`` (corrected for the number of groups) and
             ``differs``.
@@ -73,12 +73,12 @@ class JudgedRows:
         ----------
         column : str
             A column the model was learnt from.
-        about : class, default=None
-            The class whose probability is shown; None: the positive one of two, of several the one that moves most.
+        about : object, default=None
+            The class whose probability is shown. None is the positive one of two, of several the one that moves most.
 
         Returns
         -------
-        data frame
+        dependence : data frame
             ``value``, ``place`` (the number, where values are numbers or days), ``about``, ``mean`` (the prediction
             with every row's cell set to the value), and ``low`` to ``high``, between which half of the rows are.
         """

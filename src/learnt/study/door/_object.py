@@ -33,6 +33,17 @@ class Study(JudgedRows):
     Rows may come as a pandas, Polars or pyarrow table, as a path or as an array in the order of the columns; what is
     said about them comes back in the same library.
 
+    Parameters
+    ----------
+    folder : str or Path
+        The folder of a finished study.
+    table : data frame, or path of a table, default=None
+        The table that was studied, for answers that show its rows.
+    library : object, default=None
+        Which library of data frames answers come in; None is Polars.
+    temporary : bool, default=False
+        Whether the folder is removed with this object.
+
     Attributes
     ----------
     folder : Path
@@ -42,6 +53,12 @@ class Study(JudgedRows):
         Every number of the study, as in study.json.
     beats_constant : bool or None
         Whether the model is better than a constant on the test rows; None where they are sealed.
+
+    See Also
+    --------
+    study : Makes a study.
+    open_study : Opens one from its folder.
+    compare : Compares two on the same test rows.
 
     Examples
     --------
@@ -149,13 +166,16 @@ class Study(JudgedRows):
         Parameters
         ----------
         rows : data frame, path of a table, or array
-            Rows with the columns the model was learnt from; others are ignored.
+            Rows with the columns the model was learnt from; others are ignored. An array has them in the order of the
+            studied table.
         lenient : bool, default=False
-            Whether text where the model knows numbers or dates counts as missing, with a warning; refused by default.
+            Whether text where the model knows numbers or dates counts as missing, with a warning; it is refused by
+            default.
 
         Returns
         -------
-        series of the library that came in, named like the target
+        predicted : series
+            The decision for each row, named like the target; of the library that came in.
         """
         library, decided, _ = self._decided(rows, lenient)
         found = decided["prediction"].alias(self.target)
@@ -166,11 +186,17 @@ class Study(JudgedRows):
 
         Parameters
         ----------
-        rows, lenient : as in `predict`
+        rows : data frame, path of a table, or array
+            Rows with the columns the model was learnt from; others are ignored. An array has them in the order of the
+            studied table.
+        lenient : bool, default=False
+            Whether text where the model knows numbers or dates counts as missing, with a warning; it is refused by
+            default.
 
         Returns
         -------
-        data frame of the library that came in, a column a class
+        proba : data frame
+            A column for each class, of the library that came in.
         """
         if self.facts["classes"] is None:
             raise StudyError(f"“{self.target}” is an amount, which has no classes; use predict or predict_interval.")
@@ -183,11 +209,17 @@ class Study(JudgedRows):
 
         Parameters
         ----------
-        rows, lenient : as in `predict`
+        rows : data frame, path of a table, or array
+            Rows with the columns the model was learnt from; others are ignored. An array has them in the order of the
+            studied table.
+        lenient : bool, default=False
+            Whether text where the model knows numbers or dates counts as missing, with a warning; it is refused by
+            default.
 
         Returns
         -------
-        data frame of the library that came in, with the columns ``low`` and ``high``
+        interval : data frame
+            The columns ``low`` and ``high``, of the library that came in.
         """
         library, decided, _ = self._decided(rows, lenient)
         if "low" not in decided.columns:
@@ -201,11 +233,14 @@ class Study(JudgedRows):
 
         Parameters
         ----------
-        rows : as in `predict`
+        rows : data frame, path of a table, or array
+            Rows with the columns the model was learnt from; others are ignored. An array has them in the order of the
+            studied table.
 
         Returns
         -------
-        series of the library that came in: words, missing where nothing is unlike
+        words : series
+            What is unlike in each row, in words; missing where nothing is. Of the library that came in.
         """
         with python_sentences():
             found = self._saved.unlike(self._saved.columns_of(self._rows_of(rows), lenient=True))
@@ -217,13 +252,14 @@ class Study(JudgedRows):
         Parameters
         ----------
         rows : data frame, path of a table, or array
-            Rows with the columns the model was learnt from.
+            Rows with the columns the model was learnt from; others are ignored. An array has them in the order of the
+            studied table.
 
         Returns
         -------
-        learnt.explanation.Reasons
-            ``values`` (a column of the table each), ``baseline`` and ``prediction``, which they add up to;
-            ``words(k)`` says the main reasons of row k.
+        reasons : Reasons
+            ``values`` (a column of the table each), ``baseline`` and ``prediction``, which they add up to; ``words(k)``
+            says the main reasons of row k.
         """
         from learnt.explanation import contributions
 
@@ -261,6 +297,11 @@ class Study(JudgedRows):
         """A script of under sixty lines that fits the model again from the table with plain `learnt` code.
 
         It lies in the folder as train.py: ``python train.py TABLE`` writes a model with the same predictions.
+
+        Returns
+        -------
+        script : str
+            The script, which needs nothing but `learnt` and the table.
         """
         from learnt.study.race._script import train_script
 
@@ -273,12 +314,13 @@ class Study(JudgedRows):
 
         Parameters
         ----------
-        path : path
+        path : str or Path
             The file, such as "model.learnt".
 
         Returns
         -------
-        Path
+        path : Path
+            Where the file is.
         """
         path = Path(path)
         if not path.parent.is_dir():
@@ -291,12 +333,13 @@ class Study(JudgedRows):
 
         Parameters
         ----------
-        folder : path
+        folder : str or Path
             A folder that is empty or does not exist yet.
 
         Returns
         -------
-        Path
+        folder : Path
+            Where the files are.
         """
         folder = Path(folder)
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

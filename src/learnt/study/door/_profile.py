@@ -32,10 +32,16 @@ _NO_BARS = ("identifier", "text", "constant")  # every cell by itself, or all al
 class TableProfile:
     """What a table holds. `print` it, see it in a notebook, or take its `frame`.
 
-    Attributes
+    `profile` makes it.
+
+    Parameters
     ----------
-    rows, width : int
-        Rows and columns of the table.
+    name : str
+        What the table is called.
+    rows : int
+        Number of rows.
+    width : int
+        Number of columns.
     target : str or None
         The column whose relation to the others is shown.
     columns : list of dict
@@ -44,6 +50,28 @@ class TableProfile:
         What a careful person wants to know: identifiers, constants, leaks, missing cells, copies.
     parts : dict of str to ColumnProfile
         How the cells of each column are distributed, and the target in each part.
+    _library : Library
+        Which library of data frames `frame` comes in.
+
+    Attributes
+    ----------
+    rows : int
+        Number of rows.
+    width : int
+        Number of columns.
+    target : str or None
+        The column whose relation to the others is shown.
+    columns : list of dict
+        For each column: name, kind, reason, share missing, number of different values, range or commonest values.
+    findings : list of str
+        What a careful person wants to know: identifiers, constants, leaks, missing cells, copies.
+    parts : dict of str to ColumnProfile
+        How the cells of each column are distributed, and the target in each part.
+
+    See Also
+    --------
+    profile : Looks through a table.
+    study : Goes on to a judged model.
     """
 
     name: str
@@ -113,16 +141,27 @@ def profile(table: Any, target: str | None = None, *, header: bool | None = None
 
     Parameters
     ----------
-    table : data frame (pandas, Polars, pyarrow or any other that narwhals reads), or path of a table
-    target : str, default=None
+    table : data frame, or path of a table
+        The table, as a data frame of any library or a file that `read_table` reads.
+    target : str or None, default=None
         The column to be predicted: the others are then shown with the share of its variance that they explain alone,
         and those that give it away are found.
-    header : bool, default=None
-        Whether the first line of a text table holds names; None: looked at.
+    header : bool or None, default=None
+        Whether the first line of a text table holds names; None looks at it.
 
     Returns
     -------
-    TableProfile
+    profile : TableProfile
+        What the table holds.
+
+    See Also
+    --------
+    study : Goes on to a judged model.
+    read_table : Reads a table.
+
+    Notes
+    -----
+    Of a table of more than 30,000 rows as many are looked at, drawn at random.
 
     Examples
     --------

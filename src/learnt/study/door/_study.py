@@ -56,53 +56,81 @@ def study(
 
     Parameters
     ----------
-    table : data frame (pandas, Polars, pyarrow or any other that narwhals reads), or path of a table
-        The rows to learn from: CSV, Parquet, Arrow, JSON lines and what else the command reads. None: the example
-        that ships with learnt. The index of a pandas data frame is no column.
-    target : str
+    table : data frame, or path of a table, default=None
+        The rows to learn from: a data frame of pandas, Polars, pyarrow or any other library that narwhals reads, or a
+        file: CSV, Parquet, Arrow, JSON lines and what else `read_table` reads. None is the example that ships with
+        learnt. The index of a pandas data frame is no column.
+    target : str, default=None
         The column to predict.
     budget : str or float, default="60s"
-        How long it may take: "30s", "5m", "1h", or seconds.
-    metric : str, default=None
-        What models are chosen by: "roc_auc", "f1", "log_loss", "rmse", "mae", … None: log loss or squared error.
-    cost : str or (float, float), default=None
-        Costs of a false alarm and of a missed positive, "fp=1,fn=10" or (1, 10): the decision threshold follows them.
+        How long it may take: "30s", "5m", "1h", or seconds. More time races more models, with more of
+        their settings, and their blends.
+    metric : str or None, default=None
+        What models are chosen by: "roc_auc", "f1", "log_loss", "rmse", "mae", …. None is the log loss of classes and
+        the squared error of amounts.
+    cost : str, tuple of float or None, default=None
+        Costs of a false alarm and of a missed positive, "fp=1,fn=10" or (1, 10): the decision threshold follows them,
+        and with it precision and recall.
     task : {"auto", "classify", "regress"}, default="auto"
-        Classes or amounts; seen from the target by default.
-    time : str, default=None
-        The column that says when; the test set is then the most recent part. "none": rows are shuffled in any case.
-    group : str, default=None
+        Classes or amounts; "auto" sees it from the target.
+    time : str or None, default=None
+        The column that says when; the test set is then the most recent part. None looks for one; "none" shuffles the
+        rows in any case.
+    group : str or None, default=None
         A column whose equal values (a patient, a customer) stay together in every split.
-    keep, drop : str or list of str
-        Columns to use although they would be set aside (identifiers, leaks), and columns not to use.
-    out : path, default=None
-        A folder for the report, the model and the numbers; a study that was interrupted there goes on. By default a
+    keep : str, sequence of str or None, default=None
+        Columns to use although they would be set aside as identifiers or leaks.
+    drop : str, sequence of str or None, default=None
+        Columns not to use.
+    out : str, Path or None, default=None
+        A folder for the report, the model and the numbers; a study that was interrupted there goes on. None is a
         temporary one, which is removed with the object (`Study.save_all` keeps it); the same call with a larger budget
         in this process still goes on from what it found.
-    progress : bool, default=None
-        Whether progress is shown. None: a bar in a notebook, and elsewhere nothing unless `learnt.engine.progress.show`
-        or LEARNT_PROGRESS asked for it.
-    say : callable, default=None
-        Called with a sentence whenever something worth saying happened; ``say=print`` shows them.
+    progress : bool or None, default=None
+        Whether progress is shown. None shows a bar in a notebook, and elsewhere nothing unless
+        `learnt.engine.progress.show` or LEARNT_PROGRESS asked for it.
+    say : callable or None, default=None
+        Called with a sentence whenever something worth saying happened; `say=print` shows them.
     seed : int, default=0
-        The same seed gives the same study.
-    threads : int, default=None
-        Threads to use; None: all.
+        Where random numbers come from. How many models a budget is enough for still depends on the machine.
+    threads : int or None, default=None
+        Number of threads to use; None takes all.
     prefer : {"best", "simple"}, default="best"
-        The lowest loss, or the simplest model within one standard error of it.
+        Choose the lowest loss, or the simplest model within one standard error of it.
     final : {"all", "judged"}, default="all"
-        Whether the model to use is fitted again on all rows once it was judged.
+        Whether the model to use is fitted again on all rows once it was judged ("all"), or stays as it was judged.
     keep_sealed : bool, default=False
-        Leave the test set to `learnt.study.evaluate_study`, which opens it once.
-    header : bool, default=None
-        Whether the first line of a text table holds names; None: looked at.
-    overwrite, fresh : bool, default=False
-        Replace another study in the folder; do not resume.
+        Leave the test set to `evaluate_study`, which opens it once.
+    header : bool or None, default=None
+        Whether the first line of a text table holds names; None looks at it.
+    overwrite : bool, default=False
+        Whether another study in the folder may be replaced.
+    fresh : bool, default=False
+        Whether to start afresh instead of going on from earlier results.
 
     Returns
     -------
-    Study
+    study : Study
         Its leaderboard, predictions, reasons, report, model and numbers.
+
+    Raises
+    ------
+    StudyError
+        Where the study cannot continue, with one sentence that says what to do.
+
+    See Also
+    --------
+    open_study : Opens a study from its folder.
+    compare : Compares two studies on the same test rows.
+    profile : Looks through a table without learning from it.
+    StudyClassifier : A study as an estimator, for pipelines and cross-validation.
+    StudyRegressor : The same for amounts.
+
+    Notes
+    -----
+    Of the rows four fifths are raced on by cross-validation; the last fifth is opened once, at the end, so that its
+    error is an honest one. Identifiers, constants and columns that give the target away are set aside, and the report
+    says so.
 
     Examples
     --------
@@ -154,15 +182,21 @@ def open_study(folder: str | Path, table: Any = None) -> Study:
 
     Parameters
     ----------
-    folder : path
+    folder : str or Path
         The folder, such as ``learnt-study-sales``.
-    table : data frame or path, default=None
+    table : data frame, or path of a table, default=None
         The table that was studied, for the answers that show its rows (`Study.worst_rows`) or predict them anew
-        (`Study.partial_dependence`).
+        (`Study.partial_dependence`). None does without them.
 
     Returns
     -------
-    Study
+    study : Study
+        The study, as `study` returned it.
+
+    See Also
+    --------
+    study : Makes a study.
+    evaluate_study : Opens the test set of a study that was kept sealed.
 
     Examples
     --------

@@ -62,7 +62,24 @@ def process_count(threads: int | None, budget: float, most: int = MOST) -> int:
 
 @contextmanager
 def head_start(threads: int | None, budget: float) -> Iterator[None]:
-    """Start the processes of a study that is about to begin; what it has not taken at its end is ended."""
+    """Start the processes of a study that is about to begin, as a context; those it has not taken at its end are ended.
+
+    Parameters
+    ----------
+    threads : int or None
+        Number of threads that the study will use; None is all.
+    budget : float
+        Seconds that the study will have.
+
+    Yields
+    ------
+    None
+        The processes are taken by the next study of this process.
+
+    See Also
+    --------
+    study : Makes a study.
+    """
     try:
         if threads is None or threads > 0:
             for _ in range(process_count(threads, budget)):

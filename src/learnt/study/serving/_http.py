@@ -38,7 +38,28 @@ Say = Callable[[str], None]
 
 
 class ModelServer(ThreadingHTTPServer):
-    """Answers requests with a model; `with` it, `serve_forever` until it is interrupted."""
+    """Answers requests with a model; `with` it, `serve_forever` until it is interrupted.
+
+    Parameters
+    ----------
+    service : Service
+        The model and its answers, from `open_service`.
+    host : str
+        The name or address to listen on; "127.0.0.1" for this machine alone.
+    port : int
+        The port to listen on; 0 takes a free one.
+    log : callable, default=lambda text: None
+        Called with a sentence on what happens; by default nothing is said.
+    patience : float, default=PATIENCE
+        Seconds for a request to arrive, for the wait between two, and for its answer.
+    most_connections : int, default=MOST_CONNECTIONS
+        Most connections at a time; more are turned away with status 503.
+
+    See Also
+    --------
+    open_service : Opens the service of a model.
+    predict_table : Predicts without a server.
+    """
 
     daemon_threads = True
     allow_reuse_address = os.name != "nt"  # there it would share the port with another server
@@ -79,7 +100,20 @@ class ModelServer(ThreadingHTTPServer):
         self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """A thread for the connection, where there is a place."""
+        """Start a thread for the connection, where there is a place.
+
+        Parameters
+        ----------
+        request : socket
+            The connection.
+        client_address : tuple
+            Where it comes from.
+
+        Returns
+        -------
+        None
+            Nothing; where there is no place, the connection is turned away.
+        """
         if not self._places.acquire(blocking=False):
             return self._turn_away(request)
         try:
@@ -89,7 +123,15 @@ class ModelServer(ThreadingHTTPServer):
             raise
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Serve a connection, then give its place back."""
+        """Serve a connection, then give its place back.
+
+        Parameters
+        ----------
+        request : socket
+            The connection.
+        client_address : tuple
+            Where it comes from.
+        """
         try:
             super().process_request_thread(request, client_address)
         finally:
@@ -134,7 +176,15 @@ class ModelServer(ThreadingHTTPServer):
         self.shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away is no error of ours."""
+        """A client that goes away is no error of ours.
+
+        Parameters
+        ----------
+        request : socket
+            The connection.
+        client_address : tuple
+            Where it comes from.
+        """
         error = sys.exception() if hasattr(sys, "exception") else sys.exc_info()[1]
         if not isinstance(error, OSError):
             self.log(f"A connection failed ({one_line(error) if error else '?'}).")
@@ -156,7 +206,18 @@ class ModelServer(ThreadingHTTPServer):
             self._changed.wait_for(lambda: self._at_work == 0, timeout=seconds)
 
     def reply(self, request: Request) -> Answer:
-        """The answer of the service; what nobody foresaw is status 500."""
+        """Return the answer of the service; what nobody foresaw is status 500.
+
+        Parameters
+        ----------
+        request : Request
+            Method, path, query and body.
+
+        Returns
+        -------
+        answer : Answer
+            Status, type and bytes.
+        """
         with self._changed:
             self._at_work += 1
         try:

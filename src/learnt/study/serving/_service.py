@@ -133,7 +133,23 @@ class Service:
 
 
 def open_service(model: str | Path) -> Service:
-    """The service of a model file, or of the folder of a study."""
+    """Open the service of a model file, or of the folder of a study: what answers requests.
+
+    Parameters
+    ----------
+    model : str or Path
+        A model file, or the folder of a study.
+
+    Returns
+    -------
+    service : Service
+        The service, which threads may share.
+
+    See Also
+    --------
+    ModelServer : Serves it over HTTP.
+    predict_table : Predicts without a server.
+    """
     return Service(SavedModel.open(model))
 
 

@@ -160,19 +160,24 @@ def labelled_rows(table: pl.DataFrame, target: str, task: str = "auto") -> tuple
 
     Parameters
     ----------
-    table : DataFrame
-        As `read_table` reads it.
+    table : polars.DataFrame
+        The table, as `read_table` reads it.
     target : str
         The column to predict.
     task : {"auto", "classify", "regress"}, default="auto"
-        Classes or amounts; by default it is seen from the target.
+        Classes or amounts; "auto" sees it from the target.
 
     Returns
     -------
-    table : DataFrame
+    table : polars.DataFrame
         The rows with a target; without those of classes that are too rare to be learnt.
-    y : array of shape (n_rows,)
+    y : ndarray of shape (n_rows,)
         Labels or amounts, whether they were written as numbers or as text.
+
+    See Also
+    --------
+    read_table : Reads a table.
+    study : Goes on to a judged model.
 
     Examples
     --------

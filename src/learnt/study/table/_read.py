@@ -28,16 +28,25 @@ def read_table(path: str | Path, header: bool | None = None) -> pl.DataFrame:
 
     Parameters
     ----------
-    path : a text table (comma, semicolon, tab, bar or spaces between cells; UTF-8, UTF-16 or Windows' encoding), JSON
-        (a list, or one object a line), Parquet, Arrow, Feather, an SQLite file, a spreadsheet, or an .npz of images;
-        text may be packed by gzip, zip or Zstandard. ``"shop.db::orders"`` is a table of a database, a sheet or a file
-        of an archive, ``"shop.db::SELECT …"`` a query, ``"-"`` standard input.
-    header : of text tables: False where the first line is a row like the others (columns are then called column_1,
-        column_2, …), True where it holds names whatever it looks like, None where it should be looked at.
+    path : str or Path
+        A text table (comma, semicolon, tab, bar or spaces between cells; UTF-8, UTF-16 or Windows' encoding), JSON (a
+        list, or one object a line), Parquet, Arrow, Feather, an SQLite file, a spreadsheet, or an .npz of images; text
+        may be packed by gzip, zip or Zstandard. ``"shop.db::orders"`` is a table of a database, a sheet or a file of an
+        archive, ``"shop.db::SELECT …"`` a query, ``"-"`` standard input.
+    header : bool or None, default=None
+        Of text tables: False where the first line is a row like the others (columns are then called column_1, column_2,
+        …), True where it holds names whatever it looks like, None to look at it.
 
     Returns
     -------
-    polars.DataFrame
+    table : polars.DataFrame
+        The rows, with types seen from the cells.
+
+    See Also
+    --------
+    profile : Says what a table holds.
+    labelled_rows : Takes a target out of a table.
+    learnt.scan : Reads tables that are larger than memory.
 
     Examples
     --------
