@@ -90,6 +90,7 @@ def test_equals_scikit_learn_on_diabetes(method):
     X, y = load_diabetes(return_X_y=True)
     for kind, settings in [
         ("Lars", {}),
+        ("Lars", {"n_nonzero_coefs": np.inf}),
         ("Lars", {"n_nonzero_coefs": 4}),
         ("Lars", {"fit_path": False, "n_nonzero_coefs": 5}),
         ("LassoLars", {"alpha": 0.1}),
