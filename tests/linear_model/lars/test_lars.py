@@ -90,7 +90,6 @@ def test_equals_scikit_learn_on_diabetes(method):
     X, y = load_diabetes(return_X_y=True)
     for kind, settings in [
         ("Lars", {}),
-        ("Lars", {"n_nonzero_coefs": np.inf}),
         ("Lars", {"n_nonzero_coefs": 4}),
         ("Lars", {"fit_path": False, "n_nonzero_coefs": 5}),
         ("LassoLars", {"alpha": 0.1}),
@@ -111,6 +110,13 @@ def test_equals_scikit_learn_on_diabetes(method):
         if hasattr(theirs, "coef_path_"):
             assert ours.active_ == theirs.active_
             np.testing.assert_allclose(ours.coef_path_, theirs.coef_path_, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("infinity", [np.inf, float("inf"), np.float64("inf")])
+def test_any_infinity_is_no_limit(infinity):
+    X, y = problem(80, 15, seed=2)
+    whole = Lars(n_nonzero_coefs=15).fit(X, y).coef_
+    np.testing.assert_array_equal(Lars(n_nonzero_coefs=infinity).fit(X, y).coef_, whole)
 
 
 @pytest.mark.parametrize("targets", [1, 3])
