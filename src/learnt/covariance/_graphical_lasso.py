@@ -56,7 +56,7 @@ def graphical_lasso(
     max_iter : int, default=100
         The most passes over all columns.
     verbose : bool, default=False
-        Kept for scikit-learn's signature; progress is shown by callbacks instead.
+        Kept for scikit-learn's signature, and without effect.
     return_costs : bool, default=False
         Whether to return the objective and the duality gap after each pass too.
     eps : float, default=machine epsilon
@@ -182,7 +182,7 @@ class GraphicalLasso(CallbackSupportMixin, EmpiricalCovariance):
     max_iter : int, default=100
         The most passes over all columns.
     verbose : bool, default=False
-        Kept for scikit-learn's signature; progress is shown by callbacks instead.
+        Kept for scikit-learn's signature, and without effect.
     eps : float, default=machine epsilon
         Kept for scikit-learn's signature, and without effect.
     assume_centered : bool, default=False

@@ -78,7 +78,7 @@ class GraphicalLassoCV(EmpiricalCovariance):
     n_jobs : int or None, default=None
         The most threads; folds are fitted side by side. The result does not depend on it.
     verbose : bool, default=False
-        Kept for scikit-learn's signature; progress is shown by callbacks instead.
+        Kept for scikit-learn's signature, and without effect.
     eps : float, default=machine epsilon
         Kept for scikit-learn's signature, and without effect.
     assume_centered : bool, default=False
