@@ -50,8 +50,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         How alike two rows are: a name such as "linear", "poly", "rbf", "sigmoid" or "cosine"; "precomputed", where X
         holds the kernel matrix; a kernel of `learnt.kernels`; or a function of two rows that gives a number.
     gamma : float or None, default=None
-        γ of the kernels "rbf", "poly" and "sigmoid"; None is 1 / n_features. The larger it is for "rbf", the more local
-        the components.
+        γ of the kernels "rbf", "laplacian", "poly", "sigmoid" and "chi2"; None is 1 / n_features (1 for "chi2"). The
+        larger it is for "rbf", the more local the components.
     degree : float, default=3
         The degree of the kernel "poly".
     coef0 : float, default=1
