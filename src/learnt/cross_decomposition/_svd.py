@@ -43,11 +43,11 @@ class PLSSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     x_mean_ : ndarray of shape (n_features,)
         The mean of each column of X.
     x_std_ : ndarray of shape (n_features,)
-        The standard deviation that each column of X is divided by; 1 where `scale` is False.
+        The standard deviation that each column of X is divided by; 1 for a constant one, and where `scale` is False.
     y_mean_ : ndarray of shape (n_targets,)
         The mean of each column of y.
     y_std_ : ndarray of shape (n_targets,)
-        The standard deviation that each column of y is divided by; 1 where `scale` is False.
+        The standard deviation that each column of y is divided by; 1 for a constant one, and where `scale` is False.
 
     See Also
     --------
