@@ -94,7 +94,7 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     Rows are joined to their neighbours, D holds the lengths of the shortest paths, and the coordinates are the first
     eigenvectors of the centred matrix −½ H D² H, H = I − 11ᵀ/n, times the roots of their eigenvalues. For n rows with k
     neighbours each, paths take O(n² (k + log n)) time, and D O(n²) memory. Where the graph is in several pieces, these
-    are joined at their nearest rows, with a warning.
+    are joined at their nearest rows, with a warning. X may also be a SciPy sparse matrix.
 
     References
     ----------

@@ -138,7 +138,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
     Notes
     -----
     A graph of n rows with k neighbours each is sparse, and takes O(n k) memory; "rbf" takes O(n²). New rows cannot be
-    placed: there is no `transform`.
+    placed: there is no `transform`. X may also be a SciPy sparse matrix.
 
     References
     ----------

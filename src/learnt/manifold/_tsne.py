@@ -99,7 +99,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         KL(P ‖ Q) = Σᵢⱼ pᵢⱼ log(pᵢⱼ / qᵢⱼ)
 
     goes down by gradient steps with momentum, at first with P times `early_exaggeration`. The objective is not convex:
-    other starts give other maps.
+    other starts give other maps. X may also be a SciPy sparse matrix.
 
     References
     ----------

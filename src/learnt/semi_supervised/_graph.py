@@ -188,7 +188,7 @@ class LabelPropagation(LabelsOnGraph):
     Notes
     -----
     Only weights of rows without a label are computed and kept: O(u n) memory for u of n rows with "rbf", O(u k) with
-    "knn" and k neighbours. A step takes as much time for each class.
+    "knn" and k neighbours. A step takes as much time for each class. X may also be a SciPy sparse matrix.
 
     References
     ----------
@@ -281,7 +281,7 @@ class LabelSpreading(LabelsOnGraph):
     Notes
     -----
     All weights are kept: O(n²) memory for n rows with "rbf", O(n k) with "knn" and k neighbours. A step takes as much
-    time for each class.
+    time for each class. X may also be a SciPy sparse matrix.
 
     References
     ----------

@@ -83,7 +83,7 @@ class SelfTrainingClassifier(ClassifierMixin, MetaEstimatorMixin, Documented, Ba
 
     Notes
     -----
-    The classifier is fitted once a round and once at the end.
+    The classifier is fitted once a round and once at the end. X may be what the classifier takes.
 
     References
     ----------

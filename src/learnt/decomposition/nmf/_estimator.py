@@ -44,7 +44,7 @@ class NMF(Factorisation):
         rows or columns.
     solver : {"cd", "mu"}, default="cd"
         "cd" is coordinate descent, quick, for beta_loss="frobenius" alone; "mu" multiplicative updates, which take any
-        `beta_loss`, and never leave a zero of the start.
+        `beta_loss`, and never move an entry that starts at 0.
     beta_loss : {"frobenius", "kullback-leibler", "itakura-saito"} or float, default="frobenius"
         The β-divergence between X and W H: "frobenius" (β = 2) is half the squared error; "kullback-leibler" (1) suits
         counts; "itakura-saito" (0) suits power spectra, and does not depend on scale. With 0 or less X must have no
