@@ -79,12 +79,28 @@ class Installed:
 
 
 def install(leave: Iterable[str] = ()) -> Installed:
-    """Scripts that ask scikit-learn for an estimator get learnt's, but for the names to leave.
+    """Scripts that ask scikit-learn for an estimator get learnt's of the same name, but for the names to leave.
 
-    Names that a script has imported before (``from sklearn.svm import SVC``) stay what they are.
+    What learnt's cannot fit, scikit-learn's fits. Names that a script has imported before (``from sklearn.svm import
+    SVC``) stay what they are.
 
-    The result may be used in a ``with`` statement.
+    Parameters
+    ----------
+    leave : iterable of str, default=()
+        Names of classes and functions to leave scikit-learn's, such as ["Lasso"].
 
+    Returns
+    -------
+    installed : context manager
+        In a ``with`` statement, it gives everything back at the end; else it can be ignored.
+
+    See Also
+    --------
+    uninstall : Gives scikit-learn's names back.
+    report : What ran, and how long.
+
+    Examples
+    --------
     >>> with install(leave=["Lasso"]):
     ...     exec("from sklearn.linear_model import Lasso, Ridge", script := {"__name__": "script"})
     >>> script["Lasso"].__module__, script["Ridge"].__module__
@@ -102,7 +118,20 @@ def install(leave: Iterable[str] = ()) -> Installed:
 
 
 def uninstall() -> None:
-    """scikit-learn's packages are as they were; names that a script has imported meanwhile stay learnt's."""
+    """Make scikit-learn's packages what they were; names that a script has imported meanwhile stay learnt's.
+
+    See Also
+    --------
+    install : Replaces scikit-learn's names by learnt's.
+
+    Examples
+    --------
+    >>> _ = install()
+    >>> uninstall()
+    >>> exec("from sklearn.linear_model import Ridge", script := {"__name__": "script"})
+    >>> script["Ridge"].__module__
+    'sklearn.linear_model._ridge'
+    """
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
         for name in PACKAGES & sys.modules.keys():

@@ -29,7 +29,22 @@ def went_back(name: str, why: str) -> None:
 
 
 def report() -> str:
-    """Which replaced names ran in this process, how often and how long, and what scikit-learn's fitted instead."""
+    """Which replaced names ran in this process, how often and how long, and what scikit-learn's fitted instead.
+
+    Returns
+    -------
+    report : str
+        Lines to print: one for each name, and one for each reason why scikit-learn's was used.
+
+    See Also
+    --------
+    install : Replaces scikit-learn's names by learnt's.
+
+    Examples
+    --------
+    >>> report().startswith("learnt.accel: ")
+    True
+    """
     with _lock:
         names = sorted({name for name, _ in _calls})
         width = max(map(len, names), default=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import svdvals
@@ -30,19 +30,29 @@ STATE: dict[str, Check] = {
 
 
 def empirical_covariance(X: Any, *, assume_centered: bool = False) -> np.ndarray:
-    """The covariance of the rows, divided by their number: the normal law of largest likelihood.
+    """The covariance of the rows, divided by their number: the maximum-likelihood estimate for a normal distribution.
 
         S = Σ (x − m)(x − m)ᵀ / n,      m the mean, or 0 where `assume_centered`
 
+    Take it where there are many more rows than columns; else a shrunk estimate (`ledoit_wolf`, `oas`) has less error.
+
     Parameters
     ----------
-    X : array of shape (n_samples, n_features)
+    X : array-like of shape (n_samples, n_features)
+        The rows; a list of numbers is taken for a single row.
     assume_centered : bool, default=False
-        Whether the mean is known to be 0.
+        Whether the mean of every column is known to be 0, so that it is not estimated: True for residuals, or for rows
+        that were centred before.
 
     Returns
     -------
-    array of shape (n_features, n_features)
+    covariance : ndarray of shape (n_features, n_features)
+        The covariance S.
+
+    See Also
+    --------
+    EmpiricalCovariance : The same as an estimator, with log-likelihood and Mahalanobis distances.
+    ledoit_wolf : Covariance with optimal shrinkage, for few rows.
 
     Examples
     --------
@@ -54,28 +64,41 @@ def empirical_covariance(X: Any, *, assume_centered: bool = False) -> np.ndarray
 
 
 class EmpiricalCovariance(Estimator):
-    """The covariance of the rows, divided by their number: the normal law of largest likelihood.
+    """The covariance of the rows, divided by their number: the maximum-likelihood estimate for a normal distribution.
 
         m = Σ x / n,      S = Σ (x − m)(x − m)ᵀ / n
 
-    Rows are read once, from an array, a file, a Dask collection or a device.
+    The plain estimate, good where there are many more rows than columns. With few rows its small eigenvalues are too
+    small and its inverse is noisy: take `LedoitWolf` or `OAS`. A few outliers spoil it: take `MinCovDet`.
 
     Parameters
     ----------
     store_precision : bool, default=True
-        Whether the inverse of the covariance is kept.
+        Whether to keep the inverse of the covariance. False saves memory and an inversion with many columns;
+        `get_precision` then inverts when it is asked.
     assume_centered : bool, default=False
-        Whether the mean is known to be 0.
+        Whether the mean of every column is known to be 0, so that it is not estimated: True for residuals, or for rows
+        that were centred before.
 
     Attributes
     ----------
-    location_ : array of shape (n_features,)
-        The mean, or 0.
-    covariance_ : array of shape (n_features, n_features)
-    precision_ : array of shape (n_features, n_features) or None
-        The inverse of the covariance; the pseudo-inverse where it is singular.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    location_ : ndarray of shape (n_features,)
+        The estimated mean of the rows; 0 where `assume_centered`.
+    covariance_ : ndarray of shape (n_features, n_features)
+        The covariance S.
+    precision_ : ndarray of shape (n_features, n_features) or None
+        The inverse of `covariance_`, its pseudo-inverse where it is singular; None where `store_precision` is False.
+
+    See Also
+    --------
+    LedoitWolf : Chooses a shrinkage from the rows; the better choice with few rows.
+    OAS : Shrinkage for rows that are close to normal.
+    MinCovDet : A robust covariance, which outliers do not move.
+    GraphicalLasso : A covariance with a sparse inverse.
+
+    Notes
+    -----
+    One pass over the rows: O(n d²) time and O(d²) memory for n rows of d columns, and O(d³) for the inverse.
 
     Examples
     --------
@@ -88,12 +111,12 @@ class EmpiricalCovariance(Estimator):
     __learnt_takes__ = Takes(tensors=True, lazy=True)
     __learnt_trial__ = Trial()
 
-    def __init__(self, *, store_precision=True, assume_centered=False):
+    def __init__(self, *, store_precision: bool = True, assume_centered: bool = False) -> None:
         self.store_precision = store_precision
         self.assume_centered = assume_centered
 
-    def fit(self, X: Any, y: Any = None) -> Any:
-        """Estimate the covariance of X; y is not used."""
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Estimate the location and the covariance of the rows of X."""
         check_flag(self, "store_precision", "assume_centered")
         self._check_others()
         X = check_fit(self, X).X
@@ -115,42 +138,71 @@ class EmpiricalCovariance(Estimator):
             self.precision_ = inverse(covariance) if precision is None else precision
 
     def get_precision(self) -> Any:
-        """The inverse of the covariance, whether it was kept or not."""
+        """The inverse of the covariance, computed now if it was not stored."""
         check_is_fitted(self, msg=NOT_FITTED)
         return (
             like(inverse(to_numpy(self.covariance_)), self.covariance_) if self.precision_ is None else self.precision_
         )
 
     def mahalanobis(self, X: Any) -> Any:
-        """(x − location)ᵀ precision (x − location) of each row: the square distance in units of the covariance."""
+        """The squared Mahalanobis distance of each row:  (x − location)ᵀ precision (x − location).
+
+        For normal rows it follows a χ² distribution with n_features degrees of freedom, so that large ones are
+        outliers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows of the columns it was fitted to.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_samples,)
+            The squared distance of each row.
+        """
         X = check_predict(self, X)
         rows = as_rows(X)
         location, precision = (beside(part, rows.reference) for part in (self.location_, self.get_precision()))
         return rows.map(square_distances, location, precision)
 
     def score(self, X_test: Any, y: Any = None) -> float:
-        """The mean log density of rows under the normal law with this location and covariance; y is not used."""
+        """The mean log-likelihood of rows under the normal distribution with this location and covariance.
+
+        Parameters
+        ----------
+        X_test : array-like of shape (n_samples, n_features)
+            Rows of the columns it was fitted to, which need not be those of `fit`.
+        y : Ignored
+            Not used; there so that all estimators can be called in the same way.
+
+        Returns
+        -------
+        score : float
+            The mean log density of a row; the higher, the better the covariance describes the rows.
+        """
         X = check_predict(self, X_test)
         found = sample(X, False, type(self).__name__, quiet=True)
         off = found.location - to_numpy(self.location_)
         return log_likelihood(found.covariance + np.outer(off, off), to_numpy(self.get_precision()))
 
     def error_norm(self, comp_cov: Any, norm: str = "frobenius", scaling: bool = True, squared: bool = True) -> float:
-        """How far another covariance is from this one.
+        """How far another covariance is from this one, as a norm of their difference.
 
         Parameters
         ----------
-        comp_cov : array of shape (n_features, n_features)
+        comp_cov : array-like of shape (n_features, n_features)
+            The covariance to compare with, such as the true one of a simulation.
         norm : {"frobenius", "spectral"}, default="frobenius"
-            The root of the sum of squares of the difference, or its largest singular value.
+            "frobenius" is the root of the sum of squares of the difference, "spectral" its largest singular value.
         scaling : bool, default=True
-            Whether the square norm is divided by the number of features.
+            Whether to divide the squared norm by the number of features.
         squared : bool, default=True
-            Whether the square of the norm is given.
+            Whether to return the squared norm instead of the norm.
 
         Returns
         -------
-        float
+        error : float
+            The (squared) norm of the difference; 0 where the two are equal.
         """
         check_is_fitted(self, msg=NOT_FITTED)
         own, other = to_numpy(self.covariance_), np.asarray(to_numpy(comp_cov), dtype=np.float64)

@@ -17,22 +17,28 @@ _SINGULAR = 1e-14  # of a correlation matrix: a conditional variance that may be
 
 
 def log_likelihood(emp_cov: Any, precision: Any) -> float:
-    """The mean log density of centred rows with covariance S under the normal law N(0, P⁻¹).
+    """The mean log density of centred rows with covariance S under the normal distribution N(0, P⁻¹).
 
         ½ (log det P − tr(S P) − d log 2π)
 
-    −∞ where P is singular.
+    Use it to compare models of a covariance on rows left out.
 
     Parameters
     ----------
-    emp_cov : array of shape (n_features, n_features)
-        S, about the centre of the law.
-    precision : array of shape (n_features, n_features)
-        P.
+    emp_cov : array-like of shape (n_features, n_features)
+        S, the covariance of the rows about the centre of the model.
+    precision : array-like of shape (n_features, n_features)
+        P, the inverse covariance of the model.
 
     Returns
     -------
-    float
+    log_likelihood : float
+        The mean log density of a row; −∞ where P is singular.
+
+    See Also
+    --------
+    empirical_covariance : Makes S from rows.
+    GraphicalLassoCV : Chooses its penalty by this score.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -35,26 +35,55 @@ def graphical_lasso(
     eps: float = _EPS,
     return_n_iter: bool = False,
 ) -> tuple:
-    """The sparse inverse of a covariance S; the problem is `GraphicalLasso`'s.
+    """The sparse inverse of a covariance S (graphical lasso), for a penalty on its entries beside the diagonal.
+
+        min over P ≻ 0   tr(S P) − log det P + α Σ_{i≠j} |P_ij|
 
     Parameters
     ----------
-    emp_cov : array of shape (n_features, n_features)
-        S.
-    alpha : float of at least 0
-        The penalty on entries beside the diagonal.
-    mode, tol, enet_tol, max_iter, verbose, eps
-        As in `GraphicalLasso`.
-    return_costs, return_n_iter : bool, default=False
-        Whether costs and the number of passes are given too.
+    emp_cov : array-like of shape (n_features, n_features)
+        The covariance S.
+    alpha : float
+        Regularisation strength, at least 0, in units of the covariance: the larger, the more zeros in the inverse.
+    mode : {"cd", "lars"}, default="cd"
+        Kept for scikit-learn's signature: both find the same minimum by coordinate descent.
+    tol : float, default=1e-4
+        Stopping tolerance: the fit ends when the duality gap is at most this. Larger is faster and less exact; raise
+        it, or `max_iter`, after a convergence warning.
+    enet_tol : float, default=1e-4
+        Tolerance of the lasso of a single column: the most that its last sweep may gain, in units of log det. A smaller
+        one is used by itself where `tol` needs it.
+    max_iter : int, default=100
+        The most passes over all columns.
+    verbose : bool, default=False
+        Kept for scikit-learn's signature, and without effect.
+    return_costs : bool, default=False
+        Whether to return the objective and the duality gap after each pass too.
+    eps : float, default=machine epsilon
+        Kept for scikit-learn's signature, and without effect.
+    return_n_iter : bool, default=False
+        Whether to return the number of passes too.
 
     Returns
     -------
-    covariance, precision : arrays of shape (n_features, n_features)
-    costs : list of (objective, duality gap)
-        Where asked for, as in `GraphicalLasso`.
+    covariance : ndarray of shape (n_features, n_features)
+        The covariance under the model: the solution of the dual problem.
+    precision : ndarray of shape (n_features, n_features)
+        Its sparse inverse P.
+    costs : list of (float, float)
+        Objective and duality gap after each pass; only where `return_costs`.
     n_iter : int
-        Where asked for.
+        The number of passes; only where `return_n_iter`.
+
+    See Also
+    --------
+    GraphicalLasso : The same for rows, as an estimator.
+    GraphicalLassoCV : Chooses alpha by cross-validation.
+
+    Notes
+    -----
+    Each column in turn is a lasso, solved by coordinate descent; a pass over all d columns costs O(d³) at most. An
+    alpha of 0 is the plain inverse.
 
     Examples
     --------
@@ -132,44 +161,64 @@ class GraphicalLasso(CallbackSupportMixin, EmpiricalCovariance):
 
         min over P ≻ 0   tr(S P) − log det P + α Σ_{i≠j} |P_ij|,      S the covariance of the rows
 
-    A column at a time is a lasso, solved by coordinate descent (Friedman, Hastie and Tibshirani 2008). The dual problem
-    bounds the objective from below, so that the fit ends where it is certain that no P is better by more than `tol`.
+    Take it to find which columns depend on each other directly (a Gaussian graphical model): a zero in the inverse
+    means that two columns are independent given all others. It also regularises a covariance of few rows.
 
     Parameters
     ----------
-    alpha : float of at least 0, default=0.01
-        The penalty, in units of the covariance.
+    alpha : float, default=0.01
+        Regularisation strength, at least 0, in units of the covariance: the larger, the more zeros in `precision_`.
+        Scale the columns to variance 1 before, so that one penalty suits all; `GraphicalLassoCV` chooses it.
     mode : {"cd", "lars"}, default="cd"
-        For code written for scikit-learn: the same minimum by coordinate descent with both.
-    covariance : None or "precomputed"
-        "precomputed": `fit` is given S instead of rows.
+        Kept for scikit-learn's signature: both find the same minimum by coordinate descent.
+    covariance : {None, "precomputed"}, default=None
+        None: `fit` is given rows. "precomputed": `fit` is given their covariance S.
     tol : float, default=1e-4
-        Stop at this duality gap.
+        Stopping tolerance: the fit ends when the duality gap is at most this. Larger is faster and less exact; raise
+        it, or `max_iter`, after a convergence warning.
     enet_tol : float, default=1e-4
-        The most that the last sweep of a column's lasso may gain, in units of log det; less where tol needs it.
+        Tolerance of the lasso of a single column: the most that its last sweep may gain, in units of log det. A smaller
+        one is used by itself where `tol` needs it.
     max_iter : int, default=100
         The most passes over all columns.
     verbose : bool, default=False
-        For code written for scikit-learn; `learnt.engine.progress` shows the passes.
-    eps : float
-        For code written for scikit-learn.
+        Kept for scikit-learn's signature, and without effect.
+    eps : float, default=machine epsilon
+        Kept for scikit-learn's signature, and without effect.
     assume_centered : bool, default=False
-        Whether the mean is known to be 0.
+        Whether the mean of every column is known to be 0, so that it is not estimated: True for residuals, or for rows
+        that were centred before.
 
     Attributes
     ----------
-    location_ : array of shape (n_features,)
-        The mean, or 0.
-    covariance_ : array of shape (n_features, n_features)
-        The solution of the dual problem, which is the inverse of the precision up to `tol`.
-    precision_ : array of shape (n_features, n_features)
-        P.
+    location_ : ndarray of shape (n_features,)
+        The estimated mean of the rows; 0 where `assume_centered`.
+    covariance_ : ndarray of shape (n_features, n_features)
+        The covariance under the model: the solution of the dual problem, which is the inverse of `precision_` up to
+        `tol`.
+    precision_ : ndarray of shape (n_features, n_features)
+        The sparse inverse covariance P.
     costs_ : list of (float, float)
         Objective and duality gap after each pass; scikit-learn's objective is larger by 2 n_features log 2π.
     n_iter_ : int
-        The number of passes.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        The number of passes over all columns.
+
+    See Also
+    --------
+    GraphicalLassoCV : Chooses alpha by cross-validation.
+    graphical_lasso : The same for a covariance at hand.
+    LedoitWolf : Shrinkage without zeros, which needs no tuning.
+
+    Notes
+    -----
+    A column at a time is a lasso, solved by coordinate descent [1]_; a pass over all d columns costs O(d³) at most. The
+    dual problem bounds the objective from below, so that the fit ends where it is certain that no P is better by more
+    than `tol`.
+
+    References
+    ----------
+    .. [1] J. Friedman, T. Hastie and R. Tibshirani, "Sparse inverse covariance estimation with the graphical lasso",
+       Biostatistics 9, 2008.
 
     Examples
     --------
@@ -189,17 +238,17 @@ class GraphicalLasso(CallbackSupportMixin, EmpiricalCovariance):
 
     def __init__(
         self,
-        alpha=0.01,
+        alpha: float = 0.01,
         *,
-        mode="cd",
-        covariance=None,
-        tol=1e-4,
-        enet_tol=1e-4,
-        max_iter=100,
-        verbose=False,
-        eps=_EPS,
-        assume_centered=False,
-    ):
+        mode: str = "cd",
+        covariance: str | None = None,
+        tol: float = 1e-4,
+        enet_tol: float = 1e-4,
+        max_iter: int = 100,
+        verbose: Any = False,
+        eps: float = _EPS,
+        assume_centered: bool = False,
+    ) -> None:
         self.alpha = alpha
         self.mode = mode
         self.covariance = covariance
@@ -211,8 +260,14 @@ class GraphicalLasso(CallbackSupportMixin, EmpiricalCovariance):
         self.assume_centered = assume_centered
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Any:
-        """Find the precision; y is not used."""
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the sparse inverse covariance of the rows of X, or of the covariance X where covariance="precomputed".
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_features, n_features)
+            The rows, or their covariance where covariance="precomputed".
+        """
         check_number(self, "alpha", 0, np.finfo(float).max)
         check_choice(self, "covariance", (None, "precomputed"))
         check_solver(self)

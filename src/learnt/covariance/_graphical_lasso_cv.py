@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn import get_config
@@ -53,31 +53,70 @@ def fold_scores(S: np.ndarray, held_out: np.ndarray, alphas: np.ndarray, goal: G
 class GraphicalLassoCV(EmpiricalCovariance):
     """`GraphicalLasso` with the penalty under which rows left out have the largest likelihood.
 
-    A grid of penalties, even in their logarithms, is refined around the best one some times. The inverse without a
+    A grid of penalties, even in their logarithms, is refined around the best one several times. The inverse without a
     penalty is scored with them, and not chosen.
 
     Parameters
     ----------
-    alphas : int or array of floats greater than 0, default=4
-        The number of penalties of a grid, or all penalties.
+    alphas : int or array-like of float, default=4
+        How many penalties a grid has, or all penalties to try, each greater than 0.
     n_refinements : int, default=4
-        The number of grids; a list of penalties is not refined.
-    cv : None, int, splitter or iterable, default=None
-        The folds; None is 5 of them.
-    tol, enet_tol, max_iter, mode, verbose, eps, assume_centered
-        As in `GraphicalLasso`.
+        How many grids to try, each finer than the one before; more find alpha more exactly. Without effect where
+        `alphas` is a list.
+    cv : int, cross-validation splitter, iterable or None, default=None
+        The folds: how many, a splitter such as `KFold`, or pairs of row numbers; None is 5 folds.
+    tol : float, default=1e-4
+        Stopping tolerance: the fit ends when the duality gap is at most this. Larger is faster and less exact; raise
+        it, or `max_iter`, after a convergence warning.
+    enet_tol : float, default=1e-4
+        Tolerance of the lasso of a single column: the most that its last sweep may gain, in units of log det. A smaller
+        one is used by itself where `tol` needs it.
+    max_iter : int, default=100
+        The most passes over all columns.
+    mode : {"cd", "lars"}, default="cd"
+        Kept for scikit-learn's signature: both find the same minimum by coordinate descent.
     n_jobs : int or None, default=None
-        The most threads; folds are fitted side by side.
+        The most threads; folds are fitted side by side. The result does not depend on it.
+    verbose : bool, default=False
+        Kept for scikit-learn's signature, and without effect.
+    eps : float, default=machine epsilon
+        Kept for scikit-learn's signature, and without effect.
+    assume_centered : bool, default=False
+        Whether the mean of every column is known to be 0, so that it is not estimated: True for residuals, or for rows
+        that were centred before.
 
     Attributes
     ----------
     alpha_ : float
         The penalty chosen.
-    cv_results_ : dict of arrays
+    cv_results_ : dict of ndarray
         "alphas", falling, and for each "split0_test_score", …, "mean_test_score" and "std_test_score": mean log
         densities of rows left out, about their own mean; the penalty 0 comes last.
-    location_, covariance_, precision_, costs_, n_iter_, n_features_in_, feature_names_in_
-        As in `GraphicalLasso`, of all rows.
+    location_ : ndarray of shape (n_features,)
+        The estimated mean of the rows; 0 where `assume_centered`.
+    covariance_ : ndarray of shape (n_features, n_features)
+        The covariance under the model, fitted to all rows at `alpha_`.
+    precision_ : ndarray of shape (n_features, n_features)
+        Its sparse inverse.
+    costs_ : list of (float, float)
+        Objective and duality gap after each pass of the last fit, to all rows.
+    n_iter_ : int
+        The number of passes of that fit.
+
+    See Also
+    --------
+    GraphicalLasso : With a penalty of your own.
+    LedoitWolf : Shrinkage without zeros, which needs no cross-validation.
+
+    Notes
+    -----
+    Each fold is fitted at falling penalties, each starting from the one before. By default that is 5 folds of about 16
+    penalties; a fit costs some passes of O(d³) at most each, for d columns.
+
+    References
+    ----------
+    .. [1] J. Friedman, T. Hastie and R. Tibshirani, "Sparse inverse covariance estimation with the graphical lasso",
+       Biostatistics 9, 2008.
 
     Examples
     --------
@@ -97,18 +136,18 @@ class GraphicalLassoCV(EmpiricalCovariance):
     def __init__(
         self,
         *,
-        alphas=4,
-        n_refinements=4,
-        cv=None,
-        tol=1e-4,
-        enet_tol=1e-4,
-        max_iter=100,
-        mode="cd",
-        n_jobs=None,
-        verbose=False,
-        eps=_EPS,
-        assume_centered=False,
-    ):
+        alphas: Any = 4,
+        n_refinements: int = 4,
+        cv: Any = None,
+        tol: float = 1e-4,
+        enet_tol: float = 1e-4,
+        max_iter: int = 100,
+        mode: str = "cd",
+        n_jobs: int | None = None,
+        verbose: Any = False,
+        eps: float = _EPS,
+        assume_centered: bool = False,
+    ) -> None:
         self.alphas = alphas
         self.n_refinements = n_refinements
         self.cv = cv
@@ -121,8 +160,18 @@ class GraphicalLassoCV(EmpiricalCovariance):
         self.eps = eps
         self.assume_centered = assume_centered
 
-    def fit(self, X: Any, y: Any = None, **params: Any) -> Any:
-        """Choose the penalty and find the precision; y is not used, `params` go to the folds' splitter."""
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+        """Choose the penalty by cross-validation, and fit all rows with it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows to learn from.
+        y : array-like of shape (n_samples,), default=None
+            Not used, but handed to the splitter of the folds.
+        **params : dict
+            Metadata such as `groups` for the splitter; needs `sklearn.set_config(enable_metadata_routing=True)`.
+        """
         check_number(self, "n_refinements", 1, integer=True)
         check_solver(self)
         alphas = self._listed()
@@ -211,7 +260,7 @@ class GraphicalLassoCV(EmpiricalCovariance):
         return sum(missed for _, missed in found)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Which metadata goes to the folds' splitter, for scikit-learn's routing."""
+        """Which metadata goes to the splitter of the folds, for scikit-learn's metadata routing."""
         mapping = MethodMapping().add(callee="split", caller="fit")
         return MetadataRouter(owner=type(self).__name__).add(splitter=check_cv(self.cv), method_mapping=mapping)
 

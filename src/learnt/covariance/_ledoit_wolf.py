@@ -22,20 +22,40 @@ def share_of(found: Sample) -> float:
 
 
 def ledoit_wolf(X: Any, *, assume_centered: bool = False, block_size: int = 1000) -> tuple[np.ndarray, float]:
-    """The covariance of X shrunk by Ledoit and Wolf's share, and that share; the formula is `LedoitWolf`'s.
+    """The covariance of X shrunk by Ledoit and Wolf's share, and that share.
+
+        (1 − s) S + s (tr S / d) 1,      s the share of least expected squared error
+
+    Take it where there are few rows for the number of columns: the result can always be inverted, unless all rows are
+    equal.
 
     Parameters
     ----------
-    X : array of shape (n_samples, n_features)
+    X : array-like of shape (n_samples, n_features)
+        The rows; finite numbers.
     assume_centered : bool, default=False
-        Whether the mean is known to be 0.
+        Whether the mean of every column is known to be 0, so that it is not estimated: True for residuals, or for rows
+        that were centred before.
     block_size : int, default=1000
-        For code written for scikit-learn.
+        Kept for scikit-learn's signature, and without effect: memory for no more than one covariance is taken at any
+        block size.
 
     Returns
     -------
-    covariance : array of shape (n_features, n_features)
+    covariance : ndarray of shape (n_features, n_features)
+        The shrunk covariance.
     shrinkage : float
+        The share s, in [0, 1]: 0 leaves S as it is, 1 makes it a multiple of the identity.
+
+    See Also
+    --------
+    LedoitWolf : The same as an estimator.
+    ledoit_wolf_shrinkage : The share alone.
+    oas : A share with less error where rows are close to normal.
+
+    Notes
+    -----
+    Two passes over the rows: the covariance first, then the fourth moments that the share needs; O(n d²) time.
 
     Examples
     --------
@@ -49,19 +69,32 @@ def ledoit_wolf(X: Any, *, assume_centered: bool = False, block_size: int = 1000
 
 
 def ledoit_wolf_shrinkage(X: Any, assume_centered: bool = False, block_size: int = 1000) -> float:
-    """Ledoit and Wolf's share for X; the formula is `LedoitWolf`'s.
+    """Ledoit and Wolf's shrinkage of the covariance of X: the share of least expected squared error.
 
     Parameters
     ----------
-    X : array of shape (n_samples, n_features)
+    X : array-like of shape (n_samples, n_features)
+        The rows; finite numbers.
     assume_centered : bool, default=False
-        Whether the mean is known to be 0.
+        Whether the mean of every column is known to be 0, so that it is not estimated: True for residuals, or for rows
+        that were centred before.
     block_size : int, default=1000
-        For code written for scikit-learn.
+        Kept for scikit-learn's signature, and without effect: memory for no more than one covariance is taken at any
+        block size.
 
     Returns
     -------
-    float
+    shrinkage : float
+        The share s, in [0, 1].
+
+    See Also
+    --------
+    ledoit_wolf : The shrunk covariance too.
+    LedoitWolf : The same as an estimator.
+
+    Notes
+    -----
+    The covariance is  (1 − s) S + s (tr S / d) 1,  with S the covariance of the rows and d their columns.
 
     Examples
     --------
@@ -77,23 +110,46 @@ class LedoitWolf(EmpiricalCovariance):
         covariance = (1 − s) S + s μ 1,        μ = tr S / d
         s = min(β, δ) / δ,   δ = ‖S − μ 1‖²,   β = Σ ‖(x − m)(x − m)ᵀ − S‖² / n²
 
-    Rows are read twice, from an array, a file, a Dask collection or a device.
+    The first choice where rows are few for the number of columns: nothing has to be tuned, nothing is assumed about the
+    distribution, and the result is well conditioned, so that its inverse is of use.
 
     Parameters
     ----------
     store_precision : bool, default=True
-        Whether the inverse of the covariance is kept.
+        Whether to keep the inverse of the covariance. False saves memory and an inversion with many columns;
+        `get_precision` then inverts when it is asked.
     assume_centered : bool, default=False
-        Whether the mean is known to be 0.
+        Whether the mean of every column is known to be 0, so that it is not estimated: True for residuals, or for rows
+        that were centred before.
     block_size : int, default=1000
-        For code written for scikit-learn: no more memory is taken than for S.
+        Kept for scikit-learn's signature, and without effect: memory for no more than one covariance is taken at any
+        block size.
 
     Attributes
     ----------
     shrinkage_ : float
-        The share s, in [0, 1].
-    location_, covariance_, precision_, n_features_in_, feature_names_in_
-        As in `EmpiricalCovariance`.
+        The share s, in [0, 1]: 0 leaves S as it is, 1 makes it a multiple of the identity.
+    location_ : ndarray of shape (n_features,)
+        The estimated mean of the rows; 0 where `assume_centered`.
+    covariance_ : ndarray of shape (n_features, n_features)
+        The shrunk covariance.
+    precision_ : ndarray of shape (n_features, n_features) or None
+        The inverse of `covariance_`, its pseudo-inverse where it is singular; None where `store_precision` is False.
+
+    See Also
+    --------
+    OAS : Less error where rows are close to normal.
+    ShrunkCovariance : With a share of your own.
+    ledoit_wolf : The same as a function.
+
+    Notes
+    -----
+    Two passes over the rows, O(n d²) time and O(d²) memory for n rows of d columns.
+
+    References
+    ----------
+    .. [1] O. Ledoit and M. Wolf, "A well-conditioned estimator for large-dimensional covariance matrices",
+       Journal of Multivariate Analysis 88, 2004.
 
     Examples
     --------
@@ -105,7 +161,7 @@ class LedoitWolf(EmpiricalCovariance):
 
     __learnt_schema__ = Schema(state={**STATE, "shrinkage_": number(0, 1)})
 
-    def __init__(self, *, store_precision=True, assume_centered=False, block_size=1000):
+    def __init__(self, *, store_precision: bool = True, assume_centered: bool = False, block_size: int = 1000) -> None:
         super().__init__(store_precision=store_precision, assume_centered=assume_centered)
         self.block_size = block_size
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import chdtr, chdtri
@@ -43,27 +43,43 @@ def fast_mcd(
     cov_computation_method: Callable[[np.ndarray], np.ndarray] = empirical_covariance,
     random_state: Any = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The h rows whose covariance has the smallest determinant, by concentration steps from many random starts.
+    """The h rows whose covariance has the smallest determinant, by concentration steps from random starts (FAST-MCD).
 
     Parameters
     ----------
-    X : array of shape (n_samples, n_features)
+    X : array-like of shape (n_samples, n_features)
+        The rows; finite numbers.
     support_fraction : float in (0, 1] or None, default=None
-        h as a share of the rows; None is (n_samples + n_features + 1) / 2 of them.
+        h as a share of the rows; None is (n_samples + n_features + 1) / 2 of them, which withstands the most outliers.
     cov_computation_method : callable, default=empirical_covariance
-        Makes a covariance of the h rows, once they are found.
-    random_state : None, int, RandomState or Generator
+        Makes the covariance that is returned of the h rows, once they are found.
+    random_state : int, RandomState, Generator or None, default=None
+        Where the random subsets come from that the search starts with. Pass an integer for the same result every time.
 
     Returns
     -------
-    location : array of shape (n_features,)
+    location : ndarray of shape (n_features,)
         The mean of the h rows.
-    covariance : array of shape (n_features, n_features)
-        Their covariance, which is not yet that of all rows.
-    support : array of bool of shape (n_samples,)
+    covariance : ndarray of shape (n_features, n_features)
+        Their covariance, which is not yet made consistent: for all rows it is too small.
+    support : ndarray of bool of shape (n_samples,)
         Which rows they are.
-    dist : array of shape (n_samples,)
-        The square distance of every row in units of this covariance.
+    dist : ndarray of shape (n_samples,)
+        The squared Mahalanobis distance of every row in units of this covariance.
+
+    See Also
+    --------
+    MinCovDet : The same, made consistent and reweighted, as an estimator.
+
+    Notes
+    -----
+    Each concentration step takes the h rows nearest to the last estimate; the determinant never grows. 500 small random
+    subsets are started from, and the best go on until nothing changes [1]_. A single column is solved exactly.
+
+    References
+    ----------
+    .. [1] P. J. Rousseeuw and K. Van Driessen, "A fast algorithm for the minimum covariance determinant estimator",
+       Technometrics 41, 1999.
 
     Examples
     --------
@@ -91,38 +107,66 @@ def fast_mcd(
 class MinCovDet(EmpiricalCovariance):
     """A covariance that up to half of the rows cannot spoil (minimum covariance determinant; Rousseeuw 1984).
 
-    First the h rows whose covariance has the smallest determinant. That covariance, made as large as it would be of
-    all rows if they were normal, gives every row a distance. The rows within the 97.5 % quantile of χ² then give the
-    location and the covariance, again made consistent for normal rows (Croux and Haesbroeck 1999).
-
-    The h rows are found by concentration steps from 500 small random sets of rows (FAST-MCD; Rousseeuw and Van Driessen
-    1999), and exactly where there is one feature. With `random_state` the result does not depend on the features'
-    units, nor on any other affine map.
+    Take it where rows hold outliers that would inflate the usual covariance, and to find them: `mahalanobis` of
+    outliers is large. Suited to one roughly normal cloud of rows with many more rows than columns (n_samples > 5
+    n_features, say).
 
     Parameters
     ----------
     store_precision : bool, default=True
-        Whether the inverse of the covariance is kept.
+        Whether to keep the inverse of the covariance. False saves memory and an inversion with many columns;
+        `get_precision` then inverts when it is asked.
     assume_centered : bool, default=False
         Whether the location is known to be 0: the h rows are found as ever, and their covariance is taken about 0.
     support_fraction : float in (0, 1] or None, default=None
-        h as a share of the rows; None is (n_samples + n_features + 1) / 2 of them, which withstands the most outliers.
-    random_state : None, int, RandomState or Generator
+        The share of rows that the first, raw estimate is made of. None takes (n_samples + n_features + 1) / 2 rows,
+        which withstands the most outliers; a larger share is more precise where outliers are known to be few.
+    random_state : int, RandomState, Generator or None, default=None
+        Where the random subsets of rows come from that the search starts with. Pass an integer for the same result
+        every time.
 
     Attributes
     ----------
-    raw_location_ : array of shape (n_features,)
-        The mean of the h rows, or 0.
-    raw_covariance_ : array of shape (n_features, n_features)
-        The covariance of the h rows as it is.
-    raw_support_ : array of bool of shape (n_samples,)
+    location_ : ndarray of shape (n_features,)
+        The estimated mean of the rows; 0 where `assume_centered`.
+    covariance_ : ndarray of shape (n_features, n_features)
+        The robust covariance, of the rows of `support_`, made consistent for normal rows.
+    precision_ : ndarray of shape (n_features, n_features) or None
+        The inverse of `covariance_`, its pseudo-inverse where it is singular; None where `store_precision` is False.
+    raw_location_ : ndarray of shape (n_features,)
+        The mean of the rows of least determinant; 0 where `assume_centered`.
+    raw_covariance_ : ndarray of shape (n_features, n_features)
+        Their covariance, before it is made consistent and reweighted.
+    raw_support_ : ndarray of bool of shape (n_samples,)
         Which rows they are.
-    support_ : array of bool of shape (n_samples,)
-        The rows within the quantile, which `location_` and `covariance_` are of.
-    dist_ : array of shape (n_samples,)
-        The square distance of every row from `location_` in units of `covariance_`.
-    location_, covariance_, precision_, n_features_in_, feature_names_in_
-        As in `EmpiricalCovariance`.
+    support_ : ndarray of bool of shape (n_samples,)
+        Which rows `location_` and `covariance_` are estimated from: those within the 97.5 % quantile of χ².
+    dist_ : ndarray of shape (n_samples,)
+        The squared Mahalanobis distance of each training row from `location_` in units of `covariance_`.
+
+    See Also
+    --------
+    EllipticEnvelope : Outliers by their distance in units of this covariance.
+    EmpiricalCovariance : The covariance of all rows, much cheaper.
+    LedoitWolf : Shrunk, for few rows without outliers.
+
+    Notes
+    -----
+    First the h rows are found whose covariance has the smallest determinant [1]_, by concentration steps from 500 small
+    random sets of rows [2]_; a single column is solved exactly. Their covariance, made as large as it would be of all
+    rows if they were normal, gives every row a distance. The rows within the 97.5 % quantile of χ² then give the
+    location and the covariance, again made consistent for normal rows [3]_.
+
+    With `random_state` the result does not depend on the columns' units, nor on any other affine map.
+
+    References
+    ----------
+    .. [1] P. J. Rousseeuw, "Least median of squares regression", Journal of the American Statistical Association 79,
+       1984.
+    .. [2] P. J. Rousseeuw and K. Van Driessen, "A fast algorithm for the minimum covariance determinant estimator",
+       Technometrics 41, 1999.
+    .. [3] C. Croux and G. Haesbroeck, "Influence function and efficiency of the minimum covariance determinant scatter
+       matrix estimator", Journal of Multivariate Analysis 71, 1999.
 
     Examples
     --------
@@ -147,13 +191,20 @@ class MinCovDet(EmpiricalCovariance):
     # The random sets of rows are numbers of rows: in another order they are others.
     __learnt_trial__ = Trial(quick={"random_state": 0}, warmup=(Warm("none", {"random_state": 0}),), any_order=False)
 
-    def __init__(self, *, store_precision=True, assume_centered=False, support_fraction=None, random_state=None):
+    def __init__(
+        self,
+        *,
+        store_precision: bool = True,
+        assume_centered: bool = False,
+        support_fraction: float | None = None,
+        random_state: Any = None,
+    ) -> None:
         super().__init__(store_precision=store_precision, assume_centered=assume_centered)
         self.support_fraction = support_fraction
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Any:
-        """Find the rows that lie closest together, and their covariance; y is not used."""
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the rows that lie closest together, and the location and covariance that they give."""
         check_flag(self, "store_precision", "assume_centered")
         check_number(self, "support_fraction", 0, 1, open_low=True, also=(None,))
         self._check_others()
@@ -176,14 +227,17 @@ class MinCovDet(EmpiricalCovariance):
     def correct_covariance(self, data: Any) -> np.ndarray:
         """The raw covariance made as large as that of all rows if they are normal; `dist_` becomes that much smaller.
 
+        `fit` does this by itself.
+
         Parameters
         ----------
-        data : array of shape (n_samples, n_features)
+        data : array-like of shape (n_samples, n_features)
             The rows of `fit`.
 
         Returns
         -------
-        array of shape (n_features, n_features)
+        covariance : ndarray of shape (n_features, n_features)
+            The corrected raw covariance.
         """
         check_is_fitted(self, msg=NOT_FITTED)
         n, d = len(self.raw_support_), self.n_features_in_
@@ -198,19 +252,23 @@ class MinCovDet(EmpiricalCovariance):
         return self.raw_covariance_ * factor
 
     def reweight_covariance(self, data: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Location and covariance of the rows within the 97.5 % quantile of `dist_`.
+        """Location and covariance of the rows within the 97.5 % quantile of `dist_`, which become the model's.
+
+        `fit` does this by itself.
 
         Parameters
         ----------
-        data : array of shape (n_samples, n_features)
+        data : array-like of shape (n_samples, n_features)
             The rows of `fit`.
 
         Returns
         -------
-        location : array of shape (n_features,)
-        covariance : array of shape (n_features, n_features)
-        support : array of bool of shape (n_samples,)
-            The rows within.
+        location : ndarray of shape (n_features,)
+            Their mean.
+        covariance : ndarray of shape (n_features, n_features)
+            Their covariance, made consistent for normal rows.
+        support : ndarray of bool of shape (n_samples,)
+            Which rows they are.
         """
         check_is_fitted(self, msg=NOT_FITTED)
         X, d = np.asarray(data, dtype=np.float64), self.n_features_in_

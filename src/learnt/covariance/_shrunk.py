@@ -17,14 +17,25 @@ def shrunk_covariance(emp_cov: Any, shrinkage: float = 0.1) -> np.ndarray:
 
     Parameters
     ----------
-    emp_cov : array of shape (..., n_features, n_features)
-        S, one matrix or several.
+    emp_cov : array-like of shape (..., n_features, n_features)
+        The covariance S, or a stack of several.
     shrinkage : float in [0, 1], default=0.1
-        s.
+        The share s: 0 leaves S as it is, 1 leaves only the mean of its variances.
 
     Returns
     -------
-    array of the shape of emp_cov
+    covariance : ndarray of shape (..., n_features, n_features)
+        The shrunk covariances, in the shape of `emp_cov`.
+
+    See Also
+    --------
+    ShrunkCovariance : The same for rows, as an estimator.
+    ledoit_wolf : Chooses the share from the rows.
+
+    Notes
+    -----
+    Every eigenvalue moves towards the mean of all, and eigenvectors stay as they are; with s > 0 the result can be
+    inverted even where S cannot.
 
     Examples
     --------
@@ -47,21 +58,39 @@ def shrunk_covariance(emp_cov: Any, shrinkage: float = 0.1) -> np.ndarray:
 class ShrunkCovariance(EmpiricalCovariance):
     """The covariance S of the rows moved towards a multiple of the identity:  (1 − s) S + s (tr S / d) 1.
 
-    Every eigenvalue moves towards their mean, so that the matrix can be inverted however few rows there are.
+    Every eigenvalue moves towards their mean, so that the matrix can be inverted however few rows there are. Take it
+    where you know the share, or choose it by cross-validation: `score` is the likelihood of rows.
 
     Parameters
     ----------
     store_precision : bool, default=True
-        Whether the inverse of the covariance is kept.
+        Whether to keep the inverse of the covariance. False saves memory and an inversion with many columns;
+        `get_precision` then inverts when it is asked.
     assume_centered : bool, default=False
-        Whether the mean is known to be 0.
+        Whether the mean of every column is known to be 0, so that it is not estimated: True for residuals, or for rows
+        that were centred before.
     shrinkage : float in [0, 1], default=0.1
-        The share s.
+        The share s. More shrinkage means less variance (overfitting) and more bias (underfitting); the fewer rows a
+        column has, the larger it should be.
 
     Attributes
     ----------
-    location_, covariance_, precision_, n_features_in_, feature_names_in_
-        As in `EmpiricalCovariance`.
+    location_ : ndarray of shape (n_features,)
+        The estimated mean of the rows; 0 where `assume_centered`.
+    covariance_ : ndarray of shape (n_features, n_features)
+        The shrunk covariance.
+    precision_ : ndarray of shape (n_features, n_features) or None
+        The inverse of `covariance_`, its pseudo-inverse where it is singular; None where `store_precision` is False.
+
+    See Also
+    --------
+    LedoitWolf : Chooses the share from the rows.
+    OAS : Chooses it for rows that are close to normal.
+    shrunk_covariance : The same for a covariance at hand.
+
+    Notes
+    -----
+    One pass over the rows: O(n d²) time and O(d²) memory for n rows of d columns.
 
     Examples
     --------
@@ -69,7 +98,7 @@ class ShrunkCovariance(EmpiricalCovariance):
     [[1.75, 1.0], [1.0, 3.25]]
     """
 
-    def __init__(self, *, store_precision=True, assume_centered=False, shrinkage=0.1):
+    def __init__(self, *, store_precision: bool = True, assume_centered: bool = False, shrinkage: float = 0.1) -> None:
         super().__init__(store_precision=store_precision, assume_centered=assume_centered)
         self.shrinkage = shrinkage
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import linalg
@@ -63,8 +63,16 @@ class PartialLeastSquares(
     tol: float
     copy: bool
 
-    def fit(self, X: Any, y: Any) -> Any:
-        """Find the components of X and y."""
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find the components that X and y share.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows to learn from.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The targets of the rows: one column or several.
+        """
         self._check()
         X, Y, self._predict_1d = two_tables(self, X, y)
         (n, d), q = X.shape, Y.shape[1]
@@ -115,7 +123,22 @@ class PartialLeastSquares(
         return T, (Y @ V - T @ np.triu(self.y_loadings_.T @ V, 1)) / np.where(size > 0, size, 1.0)
 
     def transform(self, X: Any, y: Any = None, copy: bool = True) -> Any:
-        """Scores of the rows of X (n × n_components), and those of y if it is given; both are left as they are."""
+        """Scores of the rows of X, and those of y if it is given; both are left as they are.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
+            Targets of the same rows.
+        copy : bool, default=True
+            Kept for scikit-learn's signature: nothing is overwritten either way.
+
+        Returns
+        -------
+        x_scores : ndarray of shape (n_samples, n_components)
+            The scores of X; where y is given, the first of a pair.
+        y_scores : ndarray of shape (n_samples, n_components)
+            The scores of y; only where it is given.
+        """
         X = check_predict(self, X)
         scores = shifted(X, self.x_mean_, self.x_rotations_ / self.x_std_[:, None])
         if y is None:
@@ -123,13 +146,42 @@ class PartialLeastSquares(
         return scores, shifted(targets_like(y, self), self.y_mean_, self.y_rotations_ / self.y_std_[:, None])
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Find the components, and give the scores of the rows of X and of y."""
+        """Find the components, and return the scores of the rows of X and of y.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows to learn from.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The targets of the rows: one column or several.
+
+        Returns
+        -------
+        x_scores : ndarray of shape (n_samples, n_components)
+            The scores of X.
+        y_scores : ndarray of shape (n_samples, n_components)
+            The scores of y.
+        """
         return self.fit(X, y).transform(X, y)
 
     def inverse_transform(self, X: Any, y: Any = None) -> Any:
         """Rows of X from their scores, and rows of y from theirs if they are given.
 
         They are the rows the scores were made of where there are as many components as columns.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Scores of rows of X.
+        y : array-like of shape (n_samples, n_components), default=None
+            Scores of y.
+
+        Returns
+        -------
+        X_original : ndarray of shape (n_samples, n_features)
+            Rows of X; where y is given, the first of a pair.
+        y_original : ndarray of shape (n_samples, n_targets)
+            Rows of y; only where scores of y are given.
         """
         check_is_fitted(self)
         rows = self._rows_of(X, "X") @ self.x_loadings_.T * self.x_std_ + self.x_mean_
@@ -138,7 +190,18 @@ class PartialLeastSquares(
         return rows, self._rows_of(y, "y") @ self.y_loadings_.T * self.y_std_ + self.y_mean_
 
     def predict(self, X: Any, copy: bool = True) -> np.ndarray:
-        """(X − x_mean_) coef_ᵀ + intercept_: one number a row, or one for each column of y."""
+        """(X − x_mean_) coef_ᵀ + intercept_: one number a row, or one for each column of y.
+
+        Parameters
+        ----------
+        copy : bool, default=True
+            Kept for scikit-learn's signature: nothing is overwritten either way.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,) or (n_samples, n_targets)
+            The predicted targets, in the shape of the y of `fit`.
+        """
         X = check_predict(self, X)
         predicted = shifted(X, self.x_mean_, self.coef_.T) + self.intercept_
         return predicted.ravel() if self._predict_1d else predicted

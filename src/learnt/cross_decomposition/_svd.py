@@ -20,26 +20,44 @@ from learnt.engine.validation import check_predict
 class PLSSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Scores of X and of y with the largest covariance, all at once: the singular vectors of XᵀY.
 
-    X and y are about their means, in units of their standard deviations.
+    X and y are about their means, in units of their standard deviations. The quickest way to what two tables of the
+    same rows have in common; unlike those of `PLSCanonical`, later components are not cleared of what earlier ones
+    explain.
 
     Parameters
     ----------
     n_components : int, default=2
-        At most the number of rows, and of columns of X and of y.
+        How many components to find; at most the number of rows, and of columns of X and of y. Choose it by
+        cross-validation: too many overfit.
     scale : bool, default=True
-        Whether columns are divided by their standard deviations.
+        Whether columns are divided by their standard deviations, so that units do not matter.
     copy : bool, default=True
-        False: `fit` may overwrite X with its standardised values.
+        Whether to leave X as it is. False: `fit` may overwrite X with its standardised values, which saves memory.
 
     Attributes
     ----------
-    x_weights_ : array of shape (n_features, n_components)
-        Left singular vectors; the largest entry of each is positive.
-    y_weights_ : array of shape (n_targets, n_components)
-    x_mean_, x_std_, y_mean_, y_std_ : arrays
-        Means and units of the columns.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    x_weights_ : ndarray of shape (n_features, n_components)
+        Left singular vectors, one a column: directions in X; the largest entry of each is positive.
+    y_weights_ : ndarray of shape (n_targets, n_components)
+        Right singular vectors, one a column: directions in y.
+    x_mean_ : ndarray of shape (n_features,)
+        The mean of each column of X.
+    x_std_ : ndarray of shape (n_features,)
+        The standard deviation that each column of X is divided by; 1 for a constant one, and where `scale` is False.
+    y_mean_ : ndarray of shape (n_targets,)
+        The mean of each column of y.
+    y_std_ : ndarray of shape (n_targets,)
+        The standard deviation that each column of y is divided by; 1 for a constant one, and where `scale` is False.
+
+    See Also
+    --------
+    PLSCanonical : Component by component, each cleared of those before.
+    CCA : Largest correlation instead of covariance.
+
+    Notes
+    -----
+    One product of the two tables, O(n d q) time for n rows, d columns of X and q of y, and the singular vectors of a d
+    × q matrix.
 
     Examples
     --------
@@ -64,13 +82,19 @@ class PLSSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     )
     __learnt_trial__ = Trial(quick={"n_components": 1}, target="amount")
 
-    def __init__(self, n_components=2, *, scale=True, copy=True):
+    def __init__(self, n_components: int = 2, *, scale: bool = True, copy: bool = True) -> None:
         self.n_components = n_components
         self.scale = scale
         self.copy = copy
 
     def fit(self, X: Any, y: Any) -> PLSSVD:
-        """Find the singular vectors."""
+        """Find the singular vectors of the products of X and y.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The targets of the rows: one column or several.
+        """
         check_number(self, "n_components", 1, integer=True)
         check_flag(self, "scale", "copy")
         X, Y, _ = two_tables(self, X, y)
@@ -87,7 +111,20 @@ class PLSSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return self
 
     def transform(self, X: Any, y: Any = None) -> Any:
-        """Scores of the rows of X (n × n_components), and those of y if it is given."""
+        """Scores of the rows of X, and those of y if it is given.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
+            Targets of the same rows.
+
+        Returns
+        -------
+        x_scores : ndarray of shape (n_samples, n_components)
+            The scores of X; where y is given, the first of a pair.
+        y_scores : ndarray of shape (n_samples, n_components)
+            The scores of y; only where it is given.
+        """
         X = check_predict(self, X)
         scores = shifted(X, self.x_mean_, self.x_weights_ / self.x_std_[:, None])
         if y is None:
@@ -95,7 +132,20 @@ class PLSSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return scores, shifted(targets_like(y, self), self.y_mean_, self.y_weights_ / self.y_std_[:, None])
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Find the singular vectors, and give the scores of the rows of X and of y."""
+        """Find the singular vectors, and return the scores of the rows of X and of y.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The targets of the rows: one column or several.
+
+        Returns
+        -------
+        x_scores : ndarray of shape (n_samples, n_components)
+            The scores of X.
+        y_scores : ndarray of shape (n_samples, n_components)
+            The scores of y.
+        """
         return self.fit(X, y).transform(X, y)
 
     @property

@@ -41,42 +41,59 @@ def _loadings_in_noise(model: Any, state: dict[str, Any], dims: Dims) -> str | N
 class FactorAnalysis(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Normal factors with a noise of each feature's own:  x = mean + Wᵀ z + e,  z ~ N(0, I),  e ~ N(0, diag(ψ)).
 
-    W and ψ maximise the likelihood, by turns: W for given ψ from a singular value decomposition, then ψ for given W
-    (Barber 2012, algorithm 21.1). All that is needed of the rows is their mean and the triangle of their QR
-    factorisation, which come from one pass over an array, a file, a Dask collection or an array on a GPU.
+    Take it where columns are measured with noise of different sizes: `PCA` takes a noisy column for an important one,
+    factor analysis does not. It also gives a likelihood of rows, and a covariance with few parameters.
 
     Parameters
     ----------
     n_components : int or None, default=None
-        The number of factors; None is the number of features.
+        The number of factors; None is the number of columns. Choose it by cross-validation: `score` is the likelihood.
     tol : float, default=1e-2
-        Stop when the log-likelihood rises by less.
+        Stop when the log-likelihood rises by less than this.
     copy : bool, default=True
-        For code written for scikit-learn: X is left as it is either way.
+        Kept for scikit-learn's signature: X is left as it is either way.
     max_iter : int, default=1000
-    noise_variance_init : array of shape (n_features,) or None
-        Where ψ starts; 1 by default.
+        The most iterations; raise it after a convergence warning.
+    noise_variance_init : array-like of shape (n_features,) or None, default=None
+        The noise variances ψ to start from; None is 1 for every column.
     svd_method : {"lapack", "randomized"}, default="randomized"
-        For code written for scikit-learn: the decomposition is of a d × d triangle, and exact, with both.
+        Kept for scikit-learn's signature: the decomposition is of a d × d triangle, and exact, with both.
     iterated_power : int, default=3
-        For code written for scikit-learn.
-    rotation : {"varimax", "quartimax"} or None
-        Turn the factors so that each has few large loadings (Kaiser 1958); the likelihood does not change.
-    random_state : int or None, default=0
-        For code written for scikit-learn: nothing is drawn.
+        Kept for scikit-learn's signature, and without effect.
+    rotation : {"varimax", "quartimax"} or None, default=None
+        Turn the factors so that loadings are easier to interpret [2]_: "varimax" makes each factor load on few columns,
+        "quartimax" each column on few factors. The likelihood does not change.
+    random_state : int, RandomState, Generator or None, default=0
+        Kept for scikit-learn's signature: nothing is drawn.
 
     Attributes
     ----------
-    components_ : array of shape (n_components, n_features)
+    components_ : ndarray of shape (n_components, n_features)
         The loadings W; the largest of each factor is positive before a rotation.
-    noise_variance_ : array of shape (n_features,)
-        ψ.
+    noise_variance_ : ndarray of shape (n_features,)
+        The noise variance ψ of each column.
     loglike_ : list of float
         The log-likelihood of the rows at each iteration.
-    mean_ : array of shape (n_features,)
+    mean_ : ndarray of shape (n_features,)
+        The mean of each column, which is subtracted from rows.
     n_iter_ : int
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        The number of iterations.
+
+    See Also
+    --------
+    PCA : One noise for all columns; quicker.
+    FastICA : Sources that are independent instead of normal.
+
+    Notes
+    -----
+    W and ψ maximise the likelihood, by turns: W for given ψ from a singular value decomposition, then ψ for given W
+    [1]_. All that is needed of the rows is their mean and the triangle of their QR factorisation, which come from one
+    pass, O(n d²) time for n rows of d columns; each iteration then takes O(d³).
+
+    References
+    ----------
+    .. [1] D. Barber, "Bayesian Reasoning and Machine Learning", Cambridge University Press, 2012, algorithm 21.1.
+    .. [2] H. F. Kaiser, "The varimax criterion for analytic rotation in factor analysis", Psychometrika 23, 1958.
 
     Examples
     --------
@@ -125,7 +142,7 @@ class FactorAnalysis(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> FactorAnalysis:
-        """Find the factors of X."""
+        """Find the loadings and the noise variances of largest likelihood."""
         self._check_parameters()
         X = check_fit(self, X).X
         rows = as_rows(X)
@@ -235,7 +252,7 @@ class FactorAnalysis(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         return as_rows(X).map(log_density, to_device_of(self.mean_, X), to_device_of(self.get_precision(), X), constant)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Mean log density of the rows."""
+        """The mean log density of the rows under the fitted model."""
         densities = self.score_samples(X)
         return float(densities.mean() if is_lazy(densities) else namespace(densities).mean(densities))
 

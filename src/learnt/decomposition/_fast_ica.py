@@ -41,45 +41,65 @@ class White(NamedTuple):
 class FastICA(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Sources that are as independent as can be:  x = mean + A s,  by the fixed-point iteration of Hyvärinen and Oja.
 
-    Rows are made white by PCA; a rotation is then found whose projections are as far from normal as a contrast
-    function can tell. Each step is a sum over rows, which may be an array, a memory map, a `learnt.scan` table, a
-    Dask collection or an array on a GPU.
+    Take it to separate signals that were mixed, such as voices in several microphones or artefacts in an EEG. Unlike
+    the components of `PCA`, sources need not be orthogonal, have no order, and no variance of their own.
 
     Parameters
     ----------
     n_components : int or None, default=None
-        How many sources; None is as many as X allows. Ignored where whiten=False.
+        How many sources to find; None is as many as X allows. Ignored where whiten=False.
     algorithm : {"parallel", "deflation"}, default="parallel"
-        All sources at once, or one after the other.
+        "parallel" finds all sources at once, "deflation" one after the other.
     whiten : {"unit-variance", "arbitrary-variance", False}, default="unit-variance"
-        Whether sources are scaled to variance 1 or to a sum of squares of 1; False where X is white already.
+        How the rows are made white, and the scale of the sources: "unit-variance" gives sources of variance 1,
+        "arbitrary-variance" such of a sum of squares of 1; False where X is white already.
     fun : {"logcosh", "exp", "cube"} or callable, default="logcosh"
-        The contrast: tanh(αy), y exp(−y²/2), y³, or a function that gives its values and the mean of its derivative
-        over the last axis.
-    fun_args : dict or None
-        {"alpha": α} in [1, 2] for "logcosh"; arguments of a callable.
+        The contrast that tells how far a source is from normal: tanh(αy), a good choice for most; y exp(−y²/2), robust
+        against outliers; y³, quick to move and sensitive to outliers; or a function that gives its values and the mean
+        of its derivative over the last axis.
+    fun_args : dict or None, default=None
+        {"alpha": α} in [1, 2] for "logcosh"; the keyword arguments of a callable.
     max_iter : int, default=200
+        The most iterations; raise it after a convergence warning.
     tol : float, default=1e-4
         Stop when no direction turns by more: 1 − |cos| of the angle.
-    w_init : array of shape (n_components, n_components) or None
-        The rotation to start from; drawn by default.
+    w_init : array-like of shape (n_components, n_components) or None, default=None
+        The rotation to start from; None draws one.
     whiten_solver : {"svd", "eigh"}, default="svd"
-        Singular vectors by QR, or eigenvectors of the scatter: faster, and half the digits of small variances.
-    random_state : int, RandomState, Generator or None
+        "svd" takes singular vectors by QR; "eigh" eigenvectors of the scatter: faster, and half the digits of small
+        variances.
+    random_state : int, RandomState, Generator or None, default=None
+        Where the first rotation comes from. Pass an integer for the same sources, in the same order, every time.
 
     Attributes
     ----------
-    components_ : array of shape (n_components, n_features)
+    components_ : ndarray of shape (n_components, n_features)
         What gives sources from centred rows.
-    mixing_ : array of shape (n_features, n_components)
-        A, its pseudo-inverse.
-    mean_ : array of shape (n_features,)
-        Unless whiten=False.
-    whitening_ : array of shape (n_components, n_features)
-        K. Unless whiten=False.
+    mixing_ : ndarray of shape (n_features, n_components)
+        The mixing matrix A: the pseudo-inverse of `components_`.
+    mean_ : ndarray of shape (n_features,)
+        The mean of each column. Not where whiten=False.
+    whitening_ : ndarray of shape (n_components, n_features)
+        The matrix that makes centred rows white. Not where whiten=False.
     n_iter_ : int
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        The number of iterations; with "deflation" the most that a source took.
+
+    See Also
+    --------
+    fastica : The same as a function.
+    PCA : Directions of largest variance, uncorrelated instead of independent.
+    FactorAnalysis : Normal factors with noise.
+
+    Notes
+    -----
+    Rows are made white by PCA; a rotation is then found whose projections are as far from normal as the contrast can
+    tell. Each iteration is a sum over rows, O(n k²) time for k sources of n rows; rows may be an array, a memory map, a
+    `learnt.scan` table, a Dask collection or an array on a GPU. At most one source may be normal.
+
+    References
+    ----------
+    .. [1] A. Hyvärinen and E. Oja, "Independent component analysis: algorithms and applications", Neural Networks 13,
+       2000.
 
     Examples
     --------
@@ -129,12 +149,12 @@ class FastICA(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transformer
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> FastICA:
-        """Find the sources of X."""
+        """Find the independent sources of X."""
         self._fit(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Find the sources of X, and give them."""
+        """Find the independent sources of X, and return them."""
         return self.fit(X).transform(X)
 
     def _fit(self, X: Any) -> np.ndarray:
@@ -260,14 +280,28 @@ class FastICA(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         self.mixing_ = linalg.pinv(components, check_finite=False).astype(dtype)
 
     def transform(self, X: Any, copy: bool = True) -> Any:
-        """The sources of each row (n × n_components); `copy` is for code written for scikit-learn."""
+        """The sources of each row (n × n_components).
+
+        Parameters
+        ----------
+        copy : bool, default=True
+            Kept for scikit-learn's signature: X is left as it is either way.
+        """
         X = check_predict(self, X)
         V: Any = self.components_.T
         offset = self.mean_ @ V if self.whiten else np.zeros(V.shape[1], V.dtype)
         return transform(X, self.get_feature_names_out, project, to_device_of(V, X), to_device_of(offset, X))
 
     def inverse_transform(self, X: Any, copy: bool = True) -> Any:
-        """Rows from their sources: mean + A s."""
+        """Rows from their sources: mean + A s.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            The sources of each row.
+        copy : bool, default=True
+            Kept for scikit-learn's signature: X is left as it is either way.
+        """
         check_is_fitted(self)
         Z = np.asarray(to_numpy(X))
         if Z.ndim != 2 or Z.shape[1] != self.mixing_.shape[1]:
@@ -347,17 +381,68 @@ def fastica(
     compute_sources: bool = True,
     return_n_iter: bool = False,
 ) -> tuple:
-    """Independent components in one call; the parameters are those of `FastICA`.
+    """Independent components in one call: how rows are made white, the rotation to sources, and the sources.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The rows, each a mixture of sources.
+    n_components : int or None, default=None
+        How many sources to find; None is as many as X allows. Ignored where whiten=False.
+    algorithm : {"parallel", "deflation"}, default="parallel"
+        "parallel" finds all sources at once, "deflation" one after the other.
+    whiten : {"unit-variance", "arbitrary-variance", False}, default="unit-variance"
+        "unit-variance" gives sources of variance 1, "arbitrary-variance" such of a sum of squares of 1; False where X
+        is white already.
+    fun : {"logcosh", "exp", "cube"} or callable, default="logcosh"
+        The contrast that tells how far a source is from normal: tanh(αy), y exp(−y²/2), y³, or a function that gives
+        its values and the mean of its derivative over the last axis.
+    fun_args : dict or None, default=None
+        {"alpha": α} in [1, 2] for "logcosh"; the keyword arguments of a callable.
+    max_iter : int, default=200
+        The most iterations; raise it after a convergence warning.
+    tol : float, default=1e-4
+        Stop when no direction turns by more: 1 − |cos| of the angle.
+    w_init : array-like of shape (n_components, n_components) or None, default=None
+        The rotation to start from; None draws one.
+    whiten_solver : {"svd", "eigh"}, default="svd"
+        "svd" takes singular vectors by QR; "eigh" eigenvectors of the scatter: faster, and half the digits of small
+        variances.
+    random_state : int, RandomState, Generator or None, default=None
+        Where random numbers come from. Pass an integer for the same result every time.
+    return_X_mean : bool, default=False
+        Whether to return the means of the columns too.
+    compute_sources : bool, default=True
+        Whether to return the sources; False saves their memory.
+    return_n_iter : bool, default=False
+        Whether to return the number of iterations too.
 
     Returns
     -------
-    K : array of shape (n_components, n_features), or None where whiten=False
-        What makes centred rows white.
-    W : array of shape (n_components, n_components)
-        What makes sources of white rows.
-    S : array of shape (n_samples, n_components), or None unless `compute_sources`
-    X_mean : array of shape (n_features,), where `return_X_mean`
-    n_iter : int, where `return_n_iter`
+    K : ndarray of shape (n_components, n_features) or None
+        The matrix that makes centred rows white; None where whiten=False.
+    W : ndarray of shape (n_components, n_components)
+        The rotation that makes sources of white rows.
+    S : ndarray of shape (n_samples, n_components) or None
+        The sources; None unless `compute_sources`.
+    X_mean : ndarray of shape (n_features,)
+        The means of the columns; only where `return_X_mean`.
+    n_iter : int
+        The number of iterations; only where `return_n_iter`.
+
+    See Also
+    --------
+    FastICA : The same as an estimator, which transforms new rows.
+
+    Notes
+    -----
+    The sources are  (X − mean) (W K)ᵀ,  each by a fixed-point iteration [1]_ that moves it as far from normal as the
+    contrast can tell. Their order and signs are arbitrary.
+
+    References
+    ----------
+    .. [1] A. Hyvärinen and E. Oja, "Independent component analysis: algorithms and applications", Neural Networks 13,
+       2000.
 
     Examples
     --------

@@ -22,34 +22,61 @@ from learnt.statistics._record import FULL
 class IncrementalPCA(PrincipalComponents):
     """Principal components from batches of rows, exactly those of all rows seen so far.
 
-    The mean and the d × d scatter of two sets of rows give those of both together (Chan, Golub and LeVeque 1979), so
-    that neither the size nor the order of the batches matters and nothing is forgotten; scikit-learn keeps n_components
-    directions of each batch and loses the rest. Memory is d² numbers, whatever the number of rows.
+    Take it where rows come in batches and the components are wanted in between. (For rows that do not fit in memory
+    `PCA` reads a `learnt.scan` table in blocks just as well.) Unlike scikit-learn's, which keeps n_components
+    directions of each batch and loses the rest, nothing is forgotten: neither the size nor the order of the batches
+    matters.
 
     Parameters
     ----------
     n_components : int or None, default=None
-        How many components; None is the smaller of the rows of the first batch and the features.
+        How many components to keep; None is the smaller of the rows of the first batch and the columns.
     whiten : bool, default=False
-        Divide the scores by their standard deviations.
+        Whether to divide scores by their standard deviations, so that all have variance 1.
     copy : bool, default=True
-        For code written for scikit-learn: X is left as it is either way.
+        Kept for scikit-learn's signature: X is left as it is either way.
     batch_size : int or None, default=None
-        For code written for scikit-learn: `fit` reads rows in blocks, and their size changes nothing.
+        Kept for scikit-learn's signature: `fit` reads rows in blocks, and their size changes nothing.
 
     Attributes
     ----------
-    components_, explained_variance_, explained_variance_ratio_, singular_values_, mean_, noise_variance_, n_components_
-        As in `PCA`.
-    var_ : array of shape (n_features,)
-        Variance of each feature (divisor n).
-    scatter_ : array of shape (n_features, n_features)
+    components_ : ndarray of shape (n_components_, n_features)
+        The directions, one a row, by falling variance; the largest entry of each is positive.
+    explained_variance_ : ndarray of shape (n_components_,)
+        The variance of the rows along each direction (divisor n − 1).
+    explained_variance_ratio_ : ndarray of shape (n_components_,)
+        Its share of the total variance.
+    singular_values_ : ndarray of shape (n_components_,)
+        ‖(X − mean) v_k‖ of each direction v_k.
+    mean_ : ndarray of shape (n_features,)
+        The mean of each column, which is subtracted from rows.
+    n_components_ : int
+        How many components were kept.
+    noise_variance_ : float
+        The mean variance of the directions left out: the noise of probabilistic PCA.
+    var_ : ndarray of shape (n_features,)
+        The variance of each column (divisor n).
+    scatter_ : ndarray of shape (n_features, n_features)
         Σ (x − mean)(x − mean)ᵀ over all rows seen: what `partial_fit` goes on from.
     n_samples_seen_ : int
+        How many rows it has seen.
     batch_size_ : int
-        The parameter, or 5 times the number of features.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        The parameter `batch_size`, or 5 times the number of columns.
+
+    See Also
+    --------
+    PCA : All rows at once.
+    TruncatedSVD : Without centring, so that sparse rows stay sparse.
+
+    Notes
+    -----
+    The mean and the d × d scatter of two sets of rows give those of both together [1]_. Memory is O(d²), whatever the
+    number of rows, and each batch of m rows takes O(m d² + d³) time.
+
+    References
+    ----------
+    .. [1] T. F. Chan, G. H. Golub and R. J. LeVeque, "Updating formulae and a pairwise algorithm for computing sample
+       variances", Technical report STAN-CS-79-773, Stanford University, 1979.
 
     Examples
     --------
@@ -87,7 +114,7 @@ class IncrementalPCA(PrincipalComponents):
         self.batch_size = batch_size
 
     def fit(self, X: Any, y: Any = None) -> IncrementalPCA:
-        """Find the components of X, read in blocks."""
+        """Find the components of X, read in blocks; what was seen before is forgotten."""
         self._check_parameters()
         X = check_fit(self, X, min_rows=2).X
         found = moments(as_rows(X), scatter=FULL, shared_scale=True)
@@ -97,7 +124,13 @@ class IncrementalPCA(PrincipalComponents):
         return self
 
     def partial_fit(self, X: Any, y: Any = None, check_input: bool = True) -> IncrementalPCA:
-        """Take these rows in as well."""
+        """Update the components with one more batch of rows.
+
+        Parameters
+        ----------
+        check_input : bool, default=True
+            Whether sparse X is refused, as in scikit-learn; all else is checked in any case.
+        """
         self._check_parameters()
         first = not hasattr(self, "scatter_")
         if sparse.issparse(X) and check_input:

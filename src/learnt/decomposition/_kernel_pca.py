@@ -39,53 +39,79 @@ _MANY_ROWS, _FEW_COMPONENTS = 200, 10  # from and below which an iteration is qu
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Principal components in the space of a kernel: eigenvectors of the centred matrix HKH, H = I − 11ᵀ/n.
 
-    With the linear kernel these are the scores of `PCA`; with others, rings and spirals can become straight.
+    With the linear kernel these are the scores of `PCA`; with others, rings and spirals can become straight. Take it
+    for nonlinear dimensionality reduction of up to some thousands of rows.
 
     Parameters
     ----------
-    n_components : int or None
-        None: all whose eigenvalue is above 0.
+    n_components : int or None, default=None
+        How many components to keep; None is all whose eigenvalue is above 0.
     kernel : str, kernel or callable, default="linear"
-        As `KernelRidge` takes it: a name, "precomputed", a kernel of `learnt.kernels` or a function of two rows.
-    gamma : float or None
-        Of the named kernels; None: 1 / n_features.
+        How alike two rows are: a name such as "linear", "poly", "rbf", "sigmoid" or "cosine"; "precomputed", where X
+        holds the kernel matrix; a kernel of `learnt.kernels`; or a function of two rows that gives a number.
+    gamma : float or None, default=None
+        γ of the kernels "rbf", "laplacian", "poly", "sigmoid" and "chi2"; None is 1 / n_features (1 for "chi2"). The
+        larger it is for "rbf", the more local the components.
     degree : float, default=3
+        The degree of the kernel "poly".
     coef0 : float, default=1
-    kernel_params : dict or None
-        Arguments of the function.
+        The constant term of the kernels "poly" and "sigmoid".
+    kernel_params : dict or None, default=None
+        Keyword arguments of a callable kernel.
     alpha : float, default=1.0
-        The penalty of the ridge that learns the way back.
+        Regularisation strength of the ridge regression that learns the way back; lower it for rows without noise.
     fit_inverse_transform : bool, default=False
-        Whether to learn the way back from scores to rows.
+        Whether to learn the way back from scores to rows, which `inverse_transform` needs: to remove noise, for
+        example.
     eigen_solver : {"auto", "dense", "arpack", "randomized"}, default="auto"
-        "auto": "arpack" for fewer than 10 components of more than 200 rows, else "dense".
+        "dense" decomposes the whole matrix, "arpack" finds a few eigenvectors by iteration, "randomized" does so in a
+        few products. "auto" is "arpack" for fewer than 10 components of more than 200 rows, else "dense".
     tol : float, default=0
-        Of "arpack"; 0 is machine precision.
-    max_iter : int or None
-        Of "arpack".
+        Convergence tolerance of "arpack"; 0 is machine precision.
+    max_iter : int or None, default=None
+        The most iterations of "arpack"; None leaves that to it.
     iterated_power : int or "auto", default="auto"
-        Products that "randomized" makes after the first; "auto" stops when converged, after 5 at most.
+        How many products "randomized" makes after the first; "auto" stops when converged, after 5 at most.
     remove_zero_eig : bool, default=False
-        Whether to leave out components whose eigenvalue is 0, where a number is given.
-    random_state : None, int, RandomState or Generator
-        The start of "arpack" and "randomized".
+        Whether to leave out components whose eigenvalue is 0, so that fewer than `n_components` may come back.
+    random_state : int, RandomState, Generator or None, default=None
+        The start of "arpack" and "randomized". Pass an integer for the same result every time.
     copy_X : bool, default=True
         Whether the model keeps rows of its own, so that X may change after `fit`.
-    n_jobs : int or None
-        Kept for scikit-learn's sake: matrices are computed on all threads.
+    n_jobs : int or None, default=None
+        Kept for scikit-learn's signature: matrices are computed on all threads.
 
     Attributes
     ----------
-    eigenvalues_ : array of shape (n_components,)
-        Of the centred matrix, falling.
-    eigenvectors_ : array of shape (n_samples, n_components)
-        Of length 1; the largest entry of each is positive.
-    X_fit_ : array or sparse matrix
-        The training rows, or the matrix that was given.
-    dual_coef_, X_transformed_fit_ : arrays
-        The way back, where it was learnt: weights of the training rows, and their scores.
+    eigenvalues_ : ndarray of shape (n_components,)
+        The largest eigenvalues of the centred kernel matrix, falling.
+    eigenvectors_ : ndarray of shape (n_samples, n_components)
+        Their eigenvectors, of length 1; the largest entry of each is positive.
+    X_fit_ : ndarray or sparse matrix of shape (n_samples, n_features)
+        The training rows, or the kernel matrix that was given.
+    dual_coef_ : ndarray of shape (n_samples, n_features)
+        The way back: weights of the training rows. Only with `fit_inverse_transform`.
+    X_transformed_fit_ : ndarray of shape (n_samples, n_components)
+        The scores of the training rows. Only with `fit_inverse_transform`.
     gamma_ : float
         The γ that was taken.
+
+    See Also
+    --------
+    PCA : Linear, and much quicker.
+    learnt.kernel_approximation.Nystroem : Approximate features of a kernel, for many rows.
+    learnt.manifold.Isomap : Keeps distances along a curved surface.
+
+    Notes
+    -----
+    The n × n kernel matrix is held in memory: O(n²) of it, and O(n² d) time, plus O(n³) for all eigenvectors or O(n² k)
+    for k of them. The way back is a kernel ridge regression of the rows on their scores [2]_.
+
+    References
+    ----------
+    .. [1] B. Schölkopf, A. Smola and K.-R. Müller, "Nonlinear component analysis as a kernel eigenvalue problem",
+       Neural Computation 10, 1998.
+    .. [2] G. H. Bakır, J. Weston and B. Schölkopf, "Learning to find pre-images", NIPS, 2003.
 
     Examples
     --------
@@ -134,24 +160,24 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     def __init__(
         self,
-        n_components=None,
+        n_components: int | None = None,
         *,
-        kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        kernel_params=None,
-        alpha=1.0,
-        fit_inverse_transform=False,
-        eigen_solver="auto",
-        tol=0,
-        max_iter=None,
-        iterated_power="auto",
-        remove_zero_eig=False,
-        random_state=None,
-        copy_X=True,
-        n_jobs=None,
-    ):
+        kernel: Any = "linear",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict | None = None,
+        alpha: float = 1.0,
+        fit_inverse_transform: bool = False,
+        eigen_solver: str = "auto",
+        tol: float = 0,
+        max_iter: int | None = None,
+        iterated_power: Any = "auto",
+        remove_zero_eig: bool = False,
+        random_state: Any = None,
+        copy_X: bool = True,
+        n_jobs: int | None = None,
+    ) -> None:
         self.n_components = n_components
         self.kernel = kernel
         self.gamma = gamma
@@ -174,7 +200,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return self.eigenvalues_.shape[0]
 
     def fit(self, X: Any, y: Any = None) -> KernelPCA:
-        """Find the components of the rows."""
+        """Find the components of the rows of X, or of the kernel matrix X where kernel="precomputed"."""
         self._check()
         X, _, _ = check_fit(self, X)
         if on_host(X):
@@ -259,7 +285,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return self.eigenvectors_ * self.eigenvalues_**0.5
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Find the components of the rows, and give their scores."""
+        """Find the components of the rows, and return their scores."""
         self.fit(X)
         scores = self._scores_of_fit()
         return scores if is_foreign_array(scores) else scores.astype(self.X_fit_.dtype, copy=False)
@@ -281,7 +307,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return found if is_foreign_array(X) else found.astype(X.dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> Any:
-        """Rows whose scores are near these, by the ridge that `fit_inverse_transform=True` learns."""
+        """Rows whose scores are near these, by the ridge regression that `fit_inverse_transform=True` learns."""
         if not self.fit_inverse_transform:
             raise NotFittedError(
                 "The fit_inverse_transform parameter was not set to True when instantiating and hence the inverse "

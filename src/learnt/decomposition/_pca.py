@@ -29,52 +29,82 @@ class PCA(PrincipalComponents):
 
     v_k = argmax ‖(X − mean) v‖²  over unit v at right angles to v₁ … v_{k−1}
 
-    The mean and the d × d scatter are sums over rows, so X may be an array, a memory map, a `learnt.scan` table, a Dask
-    collection or an array on a GPU, and is neither copied nor centred in place.
+    The usual linear dimensionality reduction: to look at rows in two columns, to remove noise and correlations, to make
+    later models faster. Columns in different units should be scaled first (`learnt.preprocessing.StandardScaler`),
+    since those of large variance come first.
 
     Parameters
     ----------
     n_components : int, float in (0, 1), "mle" or None, default=None
-        How many components: a number; enough for this share of the variance; Minka's choice; all min(n, d).
+        How many components to keep: a number; as many as explain this share of the variance, such as 0.95; "mle" for
+        Minka's choice by the evidence; None for all min(n, d). Too few lose information, too many keep noise.
     copy : bool, default=True
-        For code written for scikit-learn: X is left as it is either way.
+        Kept for scikit-learn's signature: X is left as it is either way.
     whiten : bool, default=False
-        Divide the scores by their standard deviations.
+        Whether to divide scores by their standard deviations, so that all have variance 1. For models that take
+        distances to mean the same in all directions; what the directions of small variance hold is then mostly noise.
     svd_solver : {"auto", "full", "covariance_eigh", "arpack", "randomized"}, default="auto"
-        "covariance_eigh" takes eigenvectors of the scatter, "full" singular vectors by QR, which keeps all digits of
-        small ones; "randomized" and "arpack" find a few components of a large matrix. "auto" takes the fastest that is
-        exact to about six digits in every component it gives, or "randomized" where exactness would cost much more.
+        How the components are computed. "covariance_eigh" takes eigenvectors of the scatter, quick for few columns.
+        "full" takes singular vectors by QR, which keeps all digits of small ones. "randomized" and "arpack" find a few
+        components of a large matrix. "auto" takes the fastest that is exact to about six digits in every component it
+        gives, or "randomized" where exactness would cost much more. Of sparse X: "auto", "covariance_eigh" or "arpack".
     tol : float, default=0.0
-        Tolerance of "arpack"; 0 is machine precision.
+        Convergence tolerance of "arpack"; 0 is machine precision.
     iterated_power : int or "auto", default="auto"
-        Passes over the data that "randomized" makes after the first; "auto" stops when converged, after 4 or 5 at most.
+        How many passes over the data "randomized" makes after the first; more are more exact. "auto" stops when
+        converged, after 4 or 5 at most.
     n_oversamples : int, default=10
-        How many vectors "randomized" iterates beyond n_components; as many as there are columns make it exact. Where
-        iterated_power is "auto", one more pass replaces them if that is less work.
+        How many vectors "randomized" iterates beyond n_components; more are more exact, and as many as there are
+        columns make it exact. Where iterated_power is "auto", one more pass replaces them if that is less work.
     power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
-        For code written for scikit-learn: "randomized" always orthonormalises, by QR.
+        Kept for scikit-learn's signature: "randomized" always orthonormalises, by QR.
     random_state : int, RandomState, Generator or None, default=None
-        The start of "randomized" and "arpack".
+        The start of "randomized" and "arpack". Pass an integer for the same result every time.
 
     Attributes
     ----------
-    components_ : array of shape (n_components_, n_features)
+    components_ : ndarray of shape (n_components_, n_features)
         The directions, one a row, by falling variance; the largest entry of each is positive.
-    explained_variance_, explained_variance_ratio_ : arrays of shape (n_components_,)
-        Variance along each (divisor n − 1), and its share of the total.
-    singular_values_ : array of shape (n_components_,)
-        ‖(X − mean) v_k‖.
-    mean_ : array of shape (n_features,)
-    n_components_, n_samples_ : int
+    explained_variance_ : ndarray of shape (n_components_,)
+        The variance of the rows along each direction (divisor n − 1).
+    explained_variance_ratio_ : ndarray of shape (n_components_,)
+        Its share of the total variance. Their running sum shows how many components are enough.
+    singular_values_ : ndarray of shape (n_components_,)
+        ‖(X − mean) v_k‖ of each direction v_k.
+    mean_ : ndarray of shape (n_features,)
+        The mean of each column, which is subtracted from rows.
+    n_components_ : int
+        How many components were kept.
+    n_samples_ : int
+        How many rows it was fitted to.
     noise_variance_ : float
-        Mean variance of the directions left out (probabilistic PCA, Tipping and Bishop 1999).
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        The mean variance of the directions left out: the noise of probabilistic PCA.
+
+    See Also
+    --------
+    TruncatedSVD : Without centring, so that sparse rows stay sparse.
+    IncrementalPCA : The same components from rows that come in batches.
+    KernelPCA : Components that are no linear functions of the columns.
+    SparsePCA : Components of few columns each, easier to interpret.
+    FactorAnalysis : With a noise of each column's own.
 
     Notes
     -----
+    The mean and the d × d scatter are sums over rows, so X may be an array, sparse (see `svd_solver`), a memory map, a
+    `learnt.scan` table, a Dask collection or an array on a GPU, and is neither copied nor centred in place. With
+    "covariance_eigh" that is O(n d²) time for n rows of d columns, and O(d³) for the eigenvectors; "randomized" takes
+    O(n d k) for each pass, with k components.
+
     Results are the same to the last bit at any number of threads. `get_covariance` and `score` are those of
-    probabilistic PCA whether or not scores are whitened.
+    probabilistic PCA [1]_ whether or not scores are whitened.
+
+    References
+    ----------
+    .. [1] M. E. Tipping and C. M. Bishop, "Probabilistic principal component analysis", Journal of the Royal
+       Statistical Society B 61, 1999.
+    .. [2] T. P. Minka, "Automatic choice of dimensionality for PCA", NIPS, 2000.
+    .. [3] N. Halko, P. G. Martinsson and J. A. Tropp, "Finding structure with randomness: probabilistic algorithms for
+       constructing approximate matrix decompositions", SIAM Review 53, 2011.
 
     Examples
     --------
@@ -130,12 +160,12 @@ class PCA(PrincipalComponents):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> PCA:
-        """Find the components of X."""
+        """Find the principal components of X."""
         self._fit(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Find the components of X, and give its scores."""
+        """Find the principal components of X, and return its scores."""
         return self._scores(self._fit(X))
 
     def _fit(self, X: Any) -> Any:
@@ -206,7 +236,7 @@ class PCA(PrincipalComponents):
         return from_scatter(rows, first_of(wanted))
 
     def score_samples(self, X: Any) -> Any:
-        """Log density of each row under the fitted normal model.
+        """The log density of each row under the normal distribution of probabilistic PCA.
 
         Where no variance is left over for noise, that is the density within the span of the components.
         """
@@ -223,7 +253,7 @@ class PCA(PrincipalComponents):
         return as_rows(X).map(log_density, mean, V.T, to_device_of(inverse - rest, X), rest, constant)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Mean log density of the rows."""
+        """The mean log density of the rows under probabilistic PCA; its cross-validation can choose n_components."""
         densities = self.score_samples(X)
         return float(densities.mean() if is_lazy(densities) else namespace(densities).mean(densities))
 

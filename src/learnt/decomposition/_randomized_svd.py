@@ -34,35 +34,57 @@ def randomized_svd(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """U, s and V with M ≈ U diag(s) V, for the largest singular values, from products of M with thin matrices.
 
-    A block Krylov space from a random start holds the images of all products, so that it has at least the digits of
-    the power iteration that keeps the last; the singular values are those of a product with M, not roots of squares.
+    Take it for a few singular vectors of a large matrix, dense or sparse, where a full decomposition would cost too
+    much.
 
     Parameters
     ----------
-    M : array or sparse matrix of shape (n_samples, n_features)
+    M : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The matrix to decompose; it is not centred.
     n_components : int
-        How many; never more than rows or columns.
+        How many singular values to find; never more than rows or columns are returned.
     n_oversamples : int, default=10
-        How many vectors are iterated beyond n_components.
+        How many vectors are iterated beyond n_components; more are more exact.
     n_iter : int or "auto", default="auto"
-        Products with MᵀM after the first; "auto" stops when the values have converged.
-    power_iteration_normalizer : {"auto", "QR", "LU", "none"}
-        For code written for scikit-learn: vectors are always orthonormalised, by QR.
+        Products with MᵀM after the first; raise it where singular values fall slowly. "auto" stops when the values have
+        converged.
+    power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
+        Kept for scikit-learn's signature: vectors are always orthonormalised, by QR.
     transpose : bool or "auto", default="auto"
-        Whether to work on Mᵀ, where that is narrower ("auto").
+        Whether to work on Mᵀ; "auto" does where that is narrower.
     flip_sign : bool, default=True
-        Whether the largest entry of each column of U is made positive.
-    random_state : int, RandomState, Generator or None
-        Of the start.
-    svd_lapack_driver : {"gesdd", "gesvd"}
-        For code written for scikit-learn.
+        Whether the largest entry of each column of U is made positive, so that signs are not arbitrary.
+    random_state : int, RandomState, Generator or None, default=None
+        Where the start comes from. Pass an integer for the same result every time.
+    svd_lapack_driver : {"gesdd", "gesvd"}, default="gesdd"
+        Kept for scikit-learn's signature, and without effect.
 
     Returns
     -------
-    U : array of shape (n_samples, n_components)
-    s : array of shape (n_components,)
-        Falling.
-    V : array of shape (n_components, n_features)
+    U : ndarray of shape (n_samples, n_components)
+        Left singular vectors, one a column.
+    s : ndarray of shape (n_components,)
+        Singular values, falling.
+    V : ndarray of shape (n_components, n_features)
+        Right singular vectors, one a row.
+
+    See Also
+    --------
+    TruncatedSVD : The same as an estimator, which transforms new rows.
+    PCA : For centred rows.
+
+    Notes
+    -----
+    A block Krylov space from a random start holds the images of all products [2]_, so that it has at least the digits
+    of the power iteration that keeps the last [1]_; the singular values are those of a product with M, not roots of
+    squares.
+
+    References
+    ----------
+    .. [1] N. Halko, P. G. Martinsson and J. A. Tropp, "Finding structure with randomness: probabilistic algorithms for
+       constructing approximate matrix decompositions", SIAM Review 53, 2011.
+    .. [2] C. Musco and C. Musco, "Randomized block Krylov methods for stronger and faster approximate singular value
+       decomposition", NIPS, 2015.
 
     Examples
     --------

@@ -25,35 +25,56 @@ from learnt.engine.validation import check_fit, check_predict
 class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """The k largest singular values and vectors of X:  X ≈ U diag(s) V,  without centring, so that X may stay sparse.
 
-    Each step is one pass over the rows, which may be an array, a SciPy matrix, a memory map, a `learnt.scan` table, a
-    Dask collection or an array on a GPU.
+    Of counts of words, or their tf-idf, this is latent semantic analysis. Take it to reduce sparse rows to a few dense
+    columns; for dense ones `PCA` is the better choice.
 
     Parameters
     ----------
     n_components : int, default=2
-        How many; at most the number of features ("arpack": fewer than rows and features).
+        How many components to keep; at most the number of columns ("arpack": fewer than rows and columns). About 100 is
+        usual for text.
     algorithm : {"randomized", "arpack"}, default="randomized"
-        A block Krylov space from a random start, or ARPACK's Lanczos iteration to the tolerance `tol`.
+        "randomized" is a block Krylov space from a random start, quick and of as many digits as `n_iter` allows;
+        "arpack" is a Lanczos iteration to the tolerance `tol`.
     n_iter : int, default=5
-        Passes over the data that "randomized" makes after the first.
+        How many passes over the data "randomized" makes after the first; raise it where singular values fall slowly.
     n_oversamples : int, default=10
-        How many vectors "randomized" iterates beyond n_components.
+        How many vectors "randomized" iterates beyond n_components; more are more exact.
     power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
-        For code written for scikit-learn: "randomized" always orthonormalises, by QR.
+        Kept for scikit-learn's signature: "randomized" always orthonormalises, by QR.
     random_state : int, RandomState, Generator or None, default=None
-        The start of both algorithms.
+        The start of both algorithms. Pass an integer for the same result every time.
     tol : float, default=0.0
-        Tolerance of "arpack"; 0 is machine precision.
+        Convergence tolerance of "arpack"; 0 is machine precision.
 
     Attributes
     ----------
-    components_ : array of shape (n_components, n_features)
+    components_ : ndarray of shape (n_components, n_features)
         Right singular vectors, one a row, by falling singular value; the largest entry of each is positive.
-    singular_values_ : array of shape (n_components,)
-    explained_variance_, explained_variance_ratio_ : arrays of shape (n_components,)
-        Variance of the scores X v (divisor n), and its share of the total variance of X.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    singular_values_ : ndarray of shape (n_components,)
+        The singular values, falling: the lengths of the columns of scores.
+    explained_variance_ : ndarray of shape (n_components,)
+        The variance of the scores X v (divisor n).
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Its share of the total variance of X.
+
+    See Also
+    --------
+    PCA : The same for centred rows.
+    NMF : Parts that are never negative, easier to interpret.
+    randomized_svd : The same of one matrix, as a function.
+
+    Notes
+    -----
+    Each step is one pass over the rows: O(nnz k) time for k components and nnz entries that are not 0. Rows may be an
+    array, a SciPy matrix, a memory map, a `learnt.scan` table, a Dask collection or an array on a GPU.
+
+    References
+    ----------
+    .. [1] N. Halko, P. G. Martinsson and J. A. Tropp, "Finding structure with randomness: probabilistic algorithms for
+       constructing approximate matrix decompositions", SIAM Review 53, 2011.
+    .. [2] C. Musco and C. Musco, "Randomized block Krylov methods for stronger and faster approximate singular value
+       decomposition", NIPS, 2015.
 
     Examples
     --------
@@ -103,7 +124,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Find the singular vectors of X, and give its scores X v."""
+        """Find the singular vectors of X, and return its scores X v."""
         return self._scores(self._fit(X))
 
     def _fit(self, X: Any) -> Any:

@@ -67,6 +67,20 @@ hold_while_forking(lambda: [_state.blas_lock])
 def set_threads(n: int | None) -> None:
     """Use `n` threads from now on in this process; None goes back to what the machine allows.
 
+    An estimator's own `n_jobs` takes precedence where it is not None. Results do not depend on the number.
+
+    Parameters
+    ----------
+    n : int or None
+        The most threads of a fit, at least 1. None goes back to the environment variables LEARNT_NUM_THREADS and
+        OMP_NUM_THREADS, and without them to the cores, or the quota of the container, that this process may use.
+
+    See Also
+    --------
+    learnt.get_threads : How many threads a fit may use now.
+
+    Examples
+    --------
     >>> set_threads(2); get_threads()
     2
     >>> set_threads(None)
@@ -78,7 +92,23 @@ def set_threads(n: int | None) -> None:
 
 
 def get_threads() -> int:
-    """How many threads a fit may use now."""
+    """How many threads a fit may use now.
+
+    Returns
+    -------
+    n : int
+        What `set_threads` was given; else the environment variable LEARNT_NUM_THREADS or OMP_NUM_THREADS; else the
+        cores, or the quota of the container, that this process may use.
+
+    See Also
+    --------
+    learnt.set_threads : Changes the number.
+
+    Examples
+    --------
+    >>> get_threads() >= 1
+    True
+    """
     return thread_source()[0]
 
 

@@ -38,39 +38,68 @@ def _fits_together(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
 class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Coordinates whose distances are those along the surface on which rows lie (Tenenbaum et al., 2000).
 
-    Rows are joined to their neighbours, D holds the lengths of the shortest paths, and the coordinates are the first
-    eigenvectors of the centred matrix −½ H D² H, H = I − 11ᵀ/n, times the roots of their eigenvalues.
+    Take it to unroll a curved surface, such as a spiral or the poses of one object, where distances along it matter,
+    near and far. It needs rows that cover the surface without holes.
 
     Parameters
     ----------
     n_neighbors : int or None, default=5
-        To how many nearest rows each is joined; None where `radius` decides.
-    radius : float or None
-        Up to which distance rows are joined.
+        To how many nearest rows each is joined; None where `radius` decides. Too few break the surface into pieces, too
+        many cut across its folds.
+    radius : float or None, default=None
+        Up to which distance rows are joined, instead of `n_neighbors`.
     n_components : int, default=2
+        The number of dimensions of the embedding; 2 for a map to look at.
     eigen_solver : {"auto", "dense", "arpack"}, default="auto"
+        "dense" decomposes the whole matrix, "arpack" finds a few eigenvectors by iteration; "auto" takes "arpack" for
+        fewer than 10 components of more than 200 rows.
     tol : float, default=0
-        Of "arpack"; 0 is machine precision.
-    max_iter : int or None
-        Of "arpack".
+        Convergence tolerance of "arpack"; 0 is machine precision.
+    max_iter : int or None, default=None
+        The most iterations of "arpack"; None leaves that to it.
     path_method : {"auto", "FW", "D"}, default="auto"
-        The algorithm for paths: Floyd and Warshall's or Dijkstra's, which "auto" takes.
-    neighbors_algorithm, metric, p, metric_params :
-        As `algorithm` and the others of `learnt.neighbors.NearestNeighbors`. "precomputed": X holds distances or a
-        sparse graph of them.
-    n_jobs : int or None
-        Threads.
+        How shortest paths are found: "FW" is Floyd and Warshall's algorithm, "D" Dijkstra's, which "auto" takes.
+    neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+        How neighbours are searched. All find the same; "auto" takes the one that is likely to be quickest.
+    n_jobs : int or None, default=None
+        The most threads to use; None or -1 for all that this process may. The result does not depend on it.
+    metric : str or callable, default="minkowski"
+        The distance between neighbours: a name such as "euclidean" or "cosine", a function of two rows, or
+        "precomputed", where X holds distances or a sparse graph of them.
+    p : float, default=2
+        The power of the metric "minkowski": 1 is the Manhattan distance, 2 the Euclidean one.
+    metric_params : dict or None, default=None
+        Keyword arguments of the metric.
 
     Attributes
     ----------
-    embedding_ : array of shape (n_samples, n_components)
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The coordinates of the training rows.
     kernel_pca_ : KernelPCA
-        Of the matrix −½ D².
+        The fitted components of the matrix −½ D², which place new rows.
     nbrs_ : NearestNeighbors
-    dist_matrix_ : array of shape (n_samples, n_samples)
-        D.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        The fitted search for neighbours.
+    dist_matrix_ : ndarray of shape (n_samples, n_samples)
+        D: the lengths of the shortest paths between training rows.
+
+    See Also
+    --------
+    LocallyLinearEmbedding : Keeps only what is near; a sparse problem, for more rows.
+    MDS : Keeps given distances, without a surface.
+    TSNE : Maps of clusters, for looking at.
+    learnt.decomposition.KernelPCA : Components in the space of a kernel.
+
+    Notes
+    -----
+    Rows are joined to their neighbours, D holds the lengths of the shortest paths, and the coordinates are the first
+    eigenvectors of the centred matrix −½ H D² H, H = I − 11ᵀ/n, times the roots of their eigenvalues. For n rows with k
+    neighbours each, paths take O(n² (k + log n)) time, and D O(n²) memory. Where the graph is in several pieces, these
+    are joined at their nearest rows, with a warning. X may also be a SciPy sparse matrix.
+
+    References
+    ----------
+    .. [1] J. B. Tenenbaum, V. de Silva and J. C. Langford, "A global geometric framework for nonlinear dimensionality
+       reduction", Science 290, 2000.
 
     Examples
     --------
@@ -104,19 +133,19 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     def __init__(
         self,
         *,
-        n_neighbors=5,
-        radius=None,
-        n_components=2,
-        eigen_solver="auto",
-        tol=0,
-        max_iter=None,
-        path_method="auto",
-        neighbors_algorithm="auto",
-        n_jobs=None,
-        metric="minkowski",
-        p=2,
-        metric_params=None,
-    ):
+        n_neighbors: int | None = 5,
+        radius: float | None = None,
+        n_components: int = 2,
+        eigen_solver: str = "auto",
+        tol: float = 0,
+        max_iter: int | None = None,
+        path_method: str = "auto",
+        neighbors_algorithm: str = "auto",
+        n_jobs: int | None = None,
+        metric: Any = "minkowski",
+        p: float = 2,
+        metric_params: dict | None = None,
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.radius = radius
         self.n_components = n_components
@@ -144,7 +173,7 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """The coordinates of the rows of X."""
+        """Find the coordinates of the rows of X, and return them."""
         self._fit(X)
         return self.embedding_
 
@@ -243,7 +272,14 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return self.kernel_pca_.transform(-0.5 * paths**2).astype(paths.dtype, copy=False)
 
     def reconstruction_error(self) -> float:
-        """‖K(D) − K(D_fit)‖ / n, of the centred matrices of D and of the distances between the coordinates."""
+        """‖K(D) − K(D_fit)‖ / n, of the centred matrices of D and of the distances between the coordinates.
+
+        Returns
+        -------
+        error : float
+            The smaller, the better the coordinates keep the distances along the surface. Compare it over
+            `n_components`.
+        """
         K = -0.5 * np.square(self.dist_matrix_, dtype=np.float64)
         K -= K.mean(axis=0)
         K -= K.mean(axis=1)[:, None]

@@ -83,13 +83,66 @@ def locally_linear_embedding(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> tuple[np.ndarray, float]:
-    """`embedding_` and `reconstruction_error_` of `LocallyLinearEmbedding`, as a function.
+    """Coordinates in which each row lies to its neighbours as it does in the data, and their error.
 
-    X may be a fitted `learnt.neighbors.NearestNeighbors`, whose rows are taken.
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features) or NearestNeighbors
+        The rows; of a fitted `learnt.neighbors.NearestNeighbors`, the rows that it was fitted to.
+    n_neighbors : int
+        How many neighbours each row has.
+    n_components : int
+        The number of dimensions of the embedding.
+    reg : float, default=1e-3
+        Regularisation: what is added to a matrix of neighbours, as a share of its trace, so that weights exist.
+    eigen_solver : {"auto", "arpack", "dense"}, default="auto"
+        "dense" decomposes the whole matrix, "arpack" finds a few eigenvectors by iteration; "auto" takes "arpack" for
+        fewer than 10 vectors of more than 200 rows. Up to 400 rows all is decomposed.
+    tol : float, default=1e-6
+        Convergence tolerance of "arpack".
+    max_iter : int, default=100
+        The most iterations of "arpack".
+    method : {"standard", "hessian", "modified", "ltsa"}, default="standard"
+        What the coordinates of a row and of its neighbours should satisfy: "standard", (y − Σ wⱼ yⱼ)², with the weights
+        that reconstruct a row from its neighbours; "modified", the same with several vectors of weights, all that are
+        nearly as good, which distorts less; "hessian", second derivatives along the plane nearest to the neighbours are
+        small; "ltsa", coordinates are a linear function on that plane.
+    hessian_tol : float, default=1e-4
+        Sums below it do not scale the derivatives of "hessian".
+    modified_tol : float, default=1e-12
+        The length of a vector below which "modified" does not reflect by it.
+    random_state : int, RandomState, Generator or None, default=None
+        The start of "arpack". Pass an integer for the same result every time.
+    n_jobs : int or None, default=None
+        The most threads to use; None or -1 for all that this process may. The result does not depend on it.
 
+    Returns
+    -------
+    embedding : ndarray of shape (n_samples, n_components)
+        The coordinates of the rows.
+    error : float
+        The sum of the local errors of the coordinates; the smaller, the better.
+
+    See Also
+    --------
+    LocallyLinearEmbedding : The same as an estimator, which places new rows.
+
+    References
+    ----------
+    .. [1] S. T. Roweis and L. K. Saul, "Nonlinear dimensionality reduction by locally linear embedding", Science 290,
+       2000.
+    .. [2] D. L. Donoho and C. Grimes, "Hessian eigenmaps: locally linear embedding techniques for high-dimensional
+       data", PNAS 100, 2003.
+    .. [3] Z. Zhang and J. Wang, "MLLE: modified locally linear embedding using multiple weights", NIPS, 2006.
+    .. [4] Z. Zhang and H. Zha, "Principal manifolds and nonlinear dimensionality reduction via tangent space
+       alignment", SIAM Journal on Scientific Computing 26, 2004.
+
+    Examples
+    --------
     >>> X = np.random.default_rng(0).normal(size=(30, 3))
-    >>> locally_linear_embedding(X, n_neighbors=6, n_components=2)[0].shape
-    (30, 2)
+    >>> embedding, error = locally_linear_embedding(X, n_neighbors=6, n_components=2)
+    >>> embedding.shape, error > 0
+    ((30, 2), True)
     """
     model = LocallyLinearEmbedding(
         n_neighbors=n_neighbors,
@@ -119,42 +172,72 @@ def _fits_together(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
 class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Coordinates in which each row lies to its neighbours as it does in the data (Roweis and Saul, 2000).
 
-    Around each row the neighbours say what coordinates should satisfy there, as a quadratic form; the coordinates are
-    the first eigenvectors of the sum of all forms, without the constant.
+    Take it to unroll a curved surface of many rows: only neighbours count, so that the problem stays sparse. Distances
+    between far rows are not kept.
 
     Parameters
     ----------
     n_neighbors : int, default=5
+        How many neighbours each row has. Too few break the surface into pieces, too many cut across its folds;
+        "hessian" needs more than n_components (n_components + 3) / 2.
     n_components : int, default=2
+        The number of dimensions of the embedding; 2 for a map to look at.
     reg : float, default=1e-3
-        What is added to a matrix of neighbours, as a share of its trace, so that weights exist.
+        Regularisation: what is added to a matrix of neighbours, as a share of its trace, so that weights exist.
     eigen_solver : {"auto", "arpack", "dense"}, default="auto"
-        "auto": "arpack" for fewer than 10 vectors of more than 200 rows. Up to 400 rows all is decomposed.
-    tol, max_iter : float, default=1e-6; int, default=100
-        Of "arpack".
+        "dense" decomposes the whole matrix, "arpack" finds a few eigenvectors by iteration; "auto" takes "arpack" for
+        fewer than 10 vectors of more than 200 rows. Up to 400 rows all is decomposed.
+    tol : float, default=1e-6
+        Convergence tolerance of "arpack".
+    max_iter : int, default=100
+        The most iterations of "arpack".
     method : {"standard", "hessian", "modified", "ltsa"}, default="standard"
-        standard   (y − Σ wⱼ yⱼ)², with the weights that reconstruct a row from its neighbours
-        modified   the same with several vectors of weights, all that are nearly as good
-        hessian    second derivatives along the plane nearest to the neighbours
-        ltsa       what is no linear function on that plane
+        What the coordinates of a row and of its neighbours should satisfy: "standard", (y − Σ wⱼ yⱼ)², with the weights
+        that reconstruct a row from its neighbours; "modified", the same with several vectors of weights, all that are
+        nearly as good, which distorts less; "hessian", second derivatives along the plane nearest to the neighbours are
+        small; "ltsa", coordinates are a linear function on that plane.
     hessian_tol : float, default=1e-4
         Sums below it do not scale the derivatives of "hessian".
     modified_tol : float, default=1e-12
         The length of a vector below which "modified" does not reflect by it.
     neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
-    random_state : None, int, RandomState or Generator
-        The start of "arpack".
-    n_jobs : int or None
-        Threads that search neighbours.
+        How neighbours are searched. All find the same; "auto" takes the one that is likely to be quickest.
+    random_state : int, RandomState, Generator or None, default=None
+        The start of "arpack". Pass an integer for the same result every time.
+    n_jobs : int or None, default=None
+        The most threads to use; None or -1 for all that this process may. The result does not depend on it.
 
     Attributes
     ----------
-    embedding_ : array of shape (n_samples, n_components)
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The coordinates of the training rows.
     reconstruction_error_ : float
-        The sum of the forms of the coordinates.
+        The sum of the local errors of the coordinates; the smaller, the better.
     nbrs_ : NearestNeighbors
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        The fitted search for neighbours.
+
+    See Also
+    --------
+    Isomap : Keeps distances along the surface, near and far.
+    SpectralEmbedding : From a graph of neighbours alone.
+    TSNE : Maps of clusters, for looking at.
+    locally_linear_embedding : The same as a function.
+
+    Notes
+    -----
+    Around each row the neighbours say what coordinates should satisfy there, as a quadratic form; the coordinates are
+    the first eigenvectors of the sum of all forms, without the constant. The forms take O(n d k² + n k³) time for n
+    rows of d columns with k neighbours each, besides the search and the eigenvectors of a sparse n × n matrix.
+
+    References
+    ----------
+    .. [1] S. T. Roweis and L. K. Saul, "Nonlinear dimensionality reduction by locally linear embedding", Science 290,
+       2000.
+    .. [2] D. L. Donoho and C. Grimes, "Hessian eigenmaps: locally linear embedding techniques for high-dimensional
+       data", PNAS 100, 2003.
+    .. [3] Z. Zhang and J. Wang, "MLLE: modified locally linear embedding using multiple weights", NIPS, 2006.
+    .. [4] Z. Zhang and H. Zha, "Principal manifolds and nonlinear dimensionality reduction via tangent space
+       alignment", SIAM Journal on Scientific Computing 26, 2004.
 
     Examples
     --------
@@ -185,19 +268,19 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def __init__(
         self,
         *,
-        n_neighbors=5,
-        n_components=2,
-        reg=1e-3,
-        eigen_solver="auto",
-        tol=1e-6,
-        max_iter=100,
-        method="standard",
-        hessian_tol=1e-4,
-        modified_tol=1e-12,
-        neighbors_algorithm="auto",
-        random_state=None,
-        n_jobs=None,
-    ):
+        n_neighbors: int = 5,
+        n_components: int = 2,
+        reg: float = 1e-3,
+        eigen_solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 100,
+        method: str = "standard",
+        hessian_tol: float = 1e-4,
+        modified_tol: float = 1e-12,
+        neighbors_algorithm: str = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.n_components = n_components
         self.reg = reg
@@ -239,7 +322,7 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """The coordinates of the rows of X."""
+        """Find the coordinates of the rows of X, and return them."""
         return self.fit(X).embedding_
 
     def _check(self) -> None:

@@ -62,42 +62,72 @@ class _Scaling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 class MDS(_Scaling):
     """Points whose distances are near to the dissimilarities of rows: the least stress Σᵢ<ⱼ (dᵢⱼ − δᵢⱼ)².
 
-    The stress falls by majorisation (`smacof`), from random points or from those of `ClassicalMDS`. Where `metric_mds`
-    is False only the order of the dissimilarities counts: δ becomes the rising function of it that is nearest to d.
+    Take it to draw a map of objects of which only dissimilarities are known, or whose distances, near and far, should
+    be kept.
 
     Parameters
     ----------
     n_components : int, default=2
+        The number of dimensions of the embedding; 2 for a map to look at.
     metric_mds : bool, default=True
-        False: only the order counts, and dissimilarities of 0 are missing.
+        Whether the dissimilarities count as numbers. False: only their order counts (nonmetric MDS), and those of 0 are
+        missing.
     n_init : int, default=1
-        Random starts.
+        How many random starts to make; the best end is kept. More find a lower stress.
     init : {"random", "classical_mds"}, default="random"
+        Where to start: "random" points, or those of `ClassicalMDS`, a good start that is always the same.
     max_iter : int, default=300
+        The most steps from each start.
     verbose : int, default=0
+        Log the stress of each step to the logger "learnt" where it is more than 0.
     eps : float, default=1e-6
-        As for `smacof`.
-    n_jobs : int or None
-        Kept for scikit-learn's sake: a step runs on all threads.
-    random_state : None, int, RandomState or Generator
-    dissimilarity : {"euclidean", "precomputed"}
-        The old name of `metric`, which is taken where it is given.
+        Stopping tolerance: by how much less the stress must become in a step, as a share of the sum of squared
+        distances.
+    n_jobs : int or None, default=None
+        Kept for scikit-learn's signature: a step runs on all threads.
+    random_state : int, RandomState, Generator or None, default=None
+        Where random starts come from. Pass an integer for the same map every time.
+    dissimilarity : {"euclidean", "precomputed"}, default="deprecated"
+        Deprecated; the old name of `metric`, which is taken where it is given.
     metric : str or callable, default="euclidean"
-        As for `learnt.neighbors.NearestNeighbors`; "precomputed": X holds dissimilarities. True and False are taken for
-        `metric_mds`, whose old name this is.
-    metric_params : dict or None
+        The distance between rows: a name such as "euclidean", "manhattan" or "cosine", a function of two rows, or
+        "precomputed", where X holds dissimilarities. True and False are taken for `metric_mds`, whose old name this is.
+    metric_params : dict or None, default=None
+        Keyword arguments of the metric.
     normalized_stress : bool or "auto", default="auto"
-        Whether `stress_` is √(Σ (d − δ)² / Σ d²); "auto": where `metric_mds` is False.
+        Whether `stress_` is √(Σ (d − δ)² / Σ d²), which does not depend on scale; "auto" is True where `metric_mds` is
+        False.
 
     Attributes
     ----------
-    embedding_ : array of shape (n_samples, n_components)
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The points, one for each row.
     stress_ : float
-    dissimilarity_matrix_ : array of shape (n_samples, n_samples)
+        Their stress; the smaller, the better. Normalised, 0.2 is poor, 0.1 fair and 0.05 good by a rule of Kruskal's.
+    dissimilarity_matrix_ : ndarray of shape (n_samples, n_samples)
+        The dissimilarities δ between the rows.
     n_iter_ : int
-        Steps from the best start.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        How many steps were made from the best start.
+
+    See Also
+    --------
+    ClassicalMDS : By eigenvectors, without a start or iterations.
+    smacof : The same of given dissimilarities, as a function.
+    Isomap : Keeps distances along a curved surface.
+    TSNE : Keeps neighbours instead of distances.
+
+    Notes
+    -----
+    The stress falls at every step by majorisation (SMACOF) [2]_. Nonmetric, δ becomes the rising function of the
+    dissimilarities that is nearest to d [3]_. A step takes O(n²) time for n rows. Only a local minimum is found. New
+    rows cannot be placed: there is no `transform`.
+
+    References
+    ----------
+    .. [1] I. Borg and P. J. F. Groenen, "Modern Multidimensional Scaling", Springer, 2005.
+    .. [2] J. de Leeuw, "Applications of convex analysis to multidimensional scaling", Recent Developments in
+       Statistics, 1977.
+    .. [3] J. B. Kruskal, "Nonmetric multidimensional scaling: a numerical method", Psychometrika 29, 1964.
 
     Examples
     --------
@@ -123,21 +153,21 @@ class MDS(_Scaling):
 
     def __init__(
         self,
-        n_components=2,
+        n_components: int = 2,
         *,
-        metric_mds=True,
-        n_init=1,
-        init="random",
-        max_iter=300,
-        verbose=0,
-        eps=1e-6,
-        n_jobs=None,
-        random_state=None,
-        dissimilarity="deprecated",
-        metric="euclidean",
-        metric_params=None,
-        normalized_stress="auto",
-    ):
+        metric_mds: bool = True,
+        n_init: int = 1,
+        init: str = "random",
+        max_iter: int = 300,
+        verbose: int = 0,
+        eps: float = 1e-6,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        dissimilarity: str = "deprecated",
+        metric: Any = "euclidean",
+        metric_params: dict | None = None,
+        normalized_stress: bool | str = "auto",
+    ) -> None:
         self.n_components = n_components
         self.metric_mds = metric_mds
         self.n_init = n_init
@@ -153,7 +183,13 @@ class MDS(_Scaling):
         self.normalized_stress = normalized_stress
 
     def fit(self, X: Any, y: Any = None, init: Any = None) -> MDS:
-        """Find points for the rows of X, or for rows whose dissimilarities X holds; `init`: points to start from."""
+        """Find points for the rows of X, or for rows whose dissimilarities X holds.
+
+        Parameters
+        ----------
+        init : array-like of shape (n_samples, n_components), default=None
+            Points to start from, in place of what the parameter `init` says.
+        """
         self._check()
         X = check_fit(self, X, order="C").X
         D = dissimilarities_of("MDS", X, self._metric(), self.metric_params)
@@ -176,7 +212,13 @@ class MDS(_Scaling):
         return self
 
     def fit_transform(self, X: Any, y: Any = None, init: Any = None) -> np.ndarray:
-        """The points of the rows of X."""
+        """Find points for the rows of X, and return them.
+
+        Parameters
+        ----------
+        init : array-like of shape (n_samples, n_components), default=None
+            Points to start from, in place of what the parameter `init` says.
+        """
         return self.fit(X, init=init).embedding_
 
     def _metric(self) -> Any:
@@ -201,22 +243,42 @@ class MDS(_Scaling):
 class ClassicalMDS(_Scaling):
     """Points by eigenvectors: those of −½ H D² H, H = I − 11ᵀ/n, times the roots of its eigenvalues (Torgerson, 1952).
 
-    Of Euclidean distances these are the scores of `PCA`. Directions with an eigenvalue below 0 are 0.
+    Of Euclidean distances these are the scores of `PCA`. Take it for a quick map of distances without random starts,
+    and as a start of `MDS`.
 
     Parameters
     ----------
     n_components : int, default=2
-    metric, metric_params :
-        As for `MDS`.
+        The number of dimensions of the embedding; 2 for a map to look at.
+    metric : str or callable, default="euclidean"
+        The distance between rows: a name such as "euclidean", "manhattan" or "cosine", a function of two rows, or
+        "precomputed", where X holds all distances.
+    metric_params : dict or None, default=None
+        Keyword arguments of the metric.
 
     Attributes
     ----------
-    embedding_ : array of shape (n_samples, n_components)
-    dissimilarity_matrix_ : array of shape (n_samples, n_samples)
-    eigenvalues_ : array of shape (n_components,)
-        Falling.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The points, one for each row.
+    dissimilarity_matrix_ : ndarray of shape (n_samples, n_samples)
+        The distances D between the rows.
+    eigenvalues_ : ndarray of shape (n_components,)
+        The largest eigenvalues, falling; how much of the distances each dimension explains.
+
+    See Also
+    --------
+    MDS : Fits distances instead of their squares, by iterations.
+    Isomap : The same with distances along a curved surface.
+    learnt.decomposition.PCA : The same of Euclidean distances, for many rows, with `transform`.
+
+    Notes
+    -----
+    Directions with an eigenvalue below 0, which distances that are not Euclidean can have, are 0. O(n²) memory and up
+    to O(n³) time for n rows. New rows cannot be placed: there is no `transform`.
+
+    References
+    ----------
+    .. [1] W. S. Torgerson, "Multidimensional scaling: I. Theory and method", Psychometrika 17, 1952.
 
     Examples
     --------
@@ -234,7 +296,7 @@ class ClassicalMDS(_Scaling):
     )
     __learnt_trial__ = Trial(any_order=False, most_rows=300)
 
-    def __init__(self, n_components=2, *, metric="euclidean", metric_params=None):
+    def __init__(self, n_components: int = 2, *, metric: Any = "euclidean", metric_params: dict | None = None) -> None:
         self.n_components = n_components
         self.metric = metric
         self.metric_params = metric_params
@@ -249,5 +311,5 @@ class ClassicalMDS(_Scaling):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """The points of the rows of X."""
+        """Find points for the rows of X, and return them."""
         return self.fit(X).embedding_

@@ -147,32 +147,58 @@ def smacof(
 
     Parameters
     ----------
-    dissimilarities : array of shape (n_samples, n_samples)
-        Symmetric.
+    dissimilarities : array-like of shape (n_samples, n_samples)
+        The dissimilarities δ; symmetric.
     metric : bool, default=True
-        False: only the order of the dissimilarities counts, and those of 0 are missing.
+        Whether the dissimilarities count as numbers. False: only their order counts (nonmetric MDS), and those of 0 are
+        missing.
     n_components : int, default=2
-    init : array of shape (n_samples, n_components) or None
-        Where to start; None: uniform numbers.
+        The number of dimensions of the embedding; 2 for a map to look at.
+    init : array-like of shape (n_samples, n_components) or None, default=None
+        Points to start from; None draws uniform numbers.
     n_init : int, default=1
-        Starts, of which the best end is kept; one where `init` is given.
-    n_jobs : int or None
-        Kept for scikit-learn's sake: a step runs on all threads.
+        How many starts to make, of which the best end is kept; one where `init` is given.
+    n_jobs : int or None, default=None
+        Kept for scikit-learn's signature: a step runs on all threads.
     max_iter : int, default=300
+        The most steps from each start.
     verbose : int, default=0
+        Log the stress of each step to the logger "learnt" where it is more than 0.
     eps : float, default=1e-6
-        By how much less the stress must become in a step, as a share of the sum of square distances.
-    random_state : None, int, RandomState or Generator
+        Stopping tolerance: by how much less the stress must become in a step, as a share of the sum of squared
+        distances.
+    random_state : int, RandomState, Generator or None, default=None
+        Where random starts come from. Pass an integer for the same points every time.
     return_n_iter : bool, default=False
+        Whether to return the number of steps too.
     normalized_stress : bool or "auto", default="auto"
-        Whether the stress returned is √(Σ (d − δ)² / Σ d²) (Kruskal's); "auto": where `metric` is False.
+        Whether the stress returned is √(Σ (d − δ)² / Σ d²) (Kruskal's); "auto" is True where `metric` is False.
 
     Returns
     -------
-    points : array of shape (n_samples, n_components)
+    points : ndarray of shape (n_samples, n_components)
+        The points.
     stress : float
+        Their stress; the smaller, the better.
     n_iter : int
-        If asked for.
+        How many steps were made from the best start; only where `return_n_iter`.
+
+    See Also
+    --------
+    MDS : The same of rows, as an estimator.
+    ClassicalMDS : By eigenvectors, without a start or iterations.
+
+    Notes
+    -----
+    Majorisation [2]_: each step moves to the minimum of a quadratic that lies above the stress and touches it, so that
+    the stress never rises. A step takes O(n²) time.
+
+    References
+    ----------
+    .. [1] I. Borg and P. J. F. Groenen, "Modern Multidimensional Scaling", Springer, 2005.
+    .. [2] J. de Leeuw, "Applications of convex analysis to multidimensional scaling", Recent Developments in
+       Statistics, 1977.
+    .. [3] J. B. Kruskal, "Nonmetric multidimensional scaling: a numerical method", Psychometrika 29, 1964.
 
     Examples
     --------

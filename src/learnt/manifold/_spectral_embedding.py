@@ -36,24 +36,43 @@ def spectral_embedding(
 
     Parameters
     ----------
-    adjacency : array or sparse matrix of shape (n_samples, n_samples)
-        Symmetric weights; the diagonal does not count.
+    adjacency : {array-like, sparse matrix} of shape (n_samples, n_samples)
+        Symmetric weights of the edges, at least 0; the diagonal does not count.
     n_components : int, default=8
-    eigen_solver : {"arpack", "lobpcg"} or None
-        None: "arpack". "amg" needs a package that is not used here, and is refused. Up to 400 nodes all of the matrix
-        is decomposed.
-    random_state : None, int, RandomState or Generator
-        The start of the iteration.
+        The number of dimensions of the embedding.
+    eigen_solver : {"arpack", "lobpcg"} or None, default=None
+        How eigenvectors are found; None is "arpack". "lobpcg" may be quicker for large sparse graphs and less exact.
+        "amg" needs a package that is not used here, and is refused. Up to 400 nodes all of the matrix is decomposed.
+    random_state : int, RandomState, Generator or None, default=None
+        The start of the iteration. Pass an integer for the same result every time.
     eigen_tol : float or "auto", default="auto"
-        "auto": machine precision for "arpack", and for "lobpcg" what that takes.
+        Convergence tolerance of the iteration; "auto" is machine precision for "arpack", and its own default for
+        "lobpcg".
     norm_laplacian : bool, default=True
-        Whether the Laplacian is I − D^(−½) W D^(−½), or D − W.
+        Whether the Laplacian is I − D^(−½) W D^(−½), which suits nodes of different degrees; False is D − W.
     drop_first : bool, default=True
-        Whether to leave out the first vector, which is constant where the graph is in one piece.
+        Whether to leave out the first vector, which is constant where the graph is in one piece. False for clustering.
 
     Returns
     -------
-    array of shape (n_samples, n_components)
+    embedding : ndarray of shape (n_samples, n_components)
+        The coordinates of the nodes.
+
+    See Also
+    --------
+    SpectralEmbedding : The same of rows, as an estimator.
+    learnt.cluster.SpectralClustering : Clusters of these coordinates.
+
+    Notes
+    -----
+    Nodes that are joined by large weights get near coordinates [1]_. In a graph of several pieces the first
+    eigenvectors tell these apart, and little else.
+
+    References
+    ----------
+    .. [1] M. Belkin and P. Niyogi, "Laplacian eigenmaps for dimensionality reduction and data representation",
+       Neural Computation 15, 2003.
+    .. [2] U. von Luxburg, "A tutorial on spectral clustering", Statistics and Computing 17, 2007.
 
     Examples
     --------
@@ -74,34 +93,58 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
     """Coordinates that neighbours share: first eigenvectors of a graph's Laplacian (Belkin and Niyogi, 2003).
 
     The columns y of the embedding have the least Σᵢⱼ wᵢⱼ (yᵢ − yⱼ)² of all that are orthogonal to the constant and to
-    each other, and of one length, by the degrees Σⱼ wᵢⱼ.
+    each other, and of one length, by the degrees Σⱼ wᵢⱼ. Take it for rows, or a graph, in which only neighbours count;
+    it draws clusters together.
 
     Parameters
     ----------
     n_components : int, default=2
+        The number of dimensions of the embedding; 2 for a map to look at.
     affinity : str or callable, default="nearest_neighbors"
-        The weights: "nearest_neighbors" joins neighbours, "rbf" is exp(−γ ‖x − z‖²), "precomputed" that X holds them,
-        "precomputed_nearest_neighbors" that X is a sparse graph of distances, of which the nearest are taken; or a
-        function of X.
-    gamma : float or None
-        Of "rbf"; None: 1 / n_features.
-    random_state : None, int, RandomState or Generator
-        The start of the iteration.
-    eigen_solver, eigen_tol :
-        As for `spectral_embedding`.
-    n_neighbors : int or None
-        None: a tenth of the rows.
-    n_jobs : int or None
-        Threads that search neighbours.
+        The weights of the graph: "nearest_neighbors" joins neighbours; "rbf" is exp(−γ ‖x − z‖²), for all pairs of
+        rows; "precomputed" that X holds them; "precomputed_nearest_neighbors" that X is a sparse graph of distances, of
+        which the nearest are taken; or a function of X that returns them.
+    gamma : float or None, default=None
+        γ of "rbf"; None is 1 / n_features. The larger it is, the more local the graph.
+    random_state : int, RandomState, Generator or None, default=None
+        The start of the iteration. Pass an integer for the same result every time.
+    eigen_solver : {"arpack", "lobpcg"} or None, default=None
+        How eigenvectors are found; None is "arpack". "lobpcg" may be quicker for large sparse graphs and less exact.
+        "amg" needs a package that is not used here, and is refused. Up to 400 nodes all of the matrix is decomposed.
+    eigen_tol : float or "auto", default="auto"
+        Convergence tolerance of the iteration; "auto" is machine precision for "arpack", and its own default for
+        "lobpcg".
+    n_neighbors : int or None, default=None
+        How many neighbours are joined; None is a tenth of the rows. Too few break the graph into pieces.
+    n_jobs : int or None, default=None
+        The most threads to use; None or -1 for all that this process may. The result does not depend on it.
 
     Attributes
     ----------
-    embedding_ : array of shape (n_samples, n_components)
-    affinity_matrix_ : array or sparse matrix of shape (n_samples, n_samples)
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The coordinates of the training rows.
+    affinity_matrix_ : {ndarray, sparse matrix} of shape (n_samples, n_samples)
+        The weights of the graph.
     n_neighbors_ : int
-        Where neighbours are joined.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        How many neighbours were joined; only where neighbours are.
+
+    See Also
+    --------
+    spectral_embedding : The same of a graph, as a function.
+    learnt.cluster.SpectralClustering : Clusters of such coordinates.
+    Isomap : Keeps distances along a surface.
+    LocallyLinearEmbedding : Keeps how each row lies to its neighbours.
+
+    Notes
+    -----
+    A graph of n rows with k neighbours each is sparse, and takes O(n k) memory; "rbf" takes O(n²). New rows cannot be
+    placed: there is no `transform`. X may also be a SciPy sparse matrix.
+
+    References
+    ----------
+    .. [1] M. Belkin and P. Niyogi, "Laplacian eigenmaps for dimensionality reduction and data representation",
+       Neural Computation 15, 2003.
+    .. [2] U. von Luxburg, "A tutorial on spectral clustering", Statistics and Computing 17, 2007.
 
     Examples
     --------
@@ -119,16 +162,16 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
 
     def __init__(
         self,
-        n_components=2,
+        n_components: int = 2,
         *,
-        affinity="nearest_neighbors",
-        gamma=None,
-        random_state=None,
-        eigen_solver=None,
-        eigen_tol="auto",
-        n_neighbors=None,
-        n_jobs=None,
-    ):
+        affinity: Any = "nearest_neighbors",
+        gamma: float | None = None,
+        random_state: Any = None,
+        eigen_solver: str | None = None,
+        eigen_tol: float | str = "auto",
+        n_neighbors: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.n_components = n_components
         self.affinity = affinity
         self.gamma = gamma
@@ -165,7 +208,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """The coordinates of the rows of X."""
+        """Find the coordinates of the rows of X, and return them."""
         return self.fit(X).embedding_
 
     def _check(self) -> None:

@@ -16,21 +16,37 @@ def trustworthiness(X: Any, X_embedded: Any, *, n_neighbors: int = 5, metric: An
     T(k) = 1 − 2 / (n k (2n − 3k − 1)) Σᵢ Σⱼ max(0, r(i, j) − k)
 
     over the k nearest j of each i in the embedding, where r is the place of j among the rows in order of their distance
-    from i in the data (Venna and Kaski, 2001). Of equal distances the first row counts as nearer.
+    from i in the data [1]_. Use it to compare embeddings, and to choose their parameters.
 
     Parameters
     ----------
-    X : array or sparse matrix of shape (n_samples, n_features), or (n_samples, n_samples)
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
         The rows, or their distances where the metric is "precomputed".
-    X_embedded : array of shape (n_samples, n_components)
+    X_embedded : array-like of shape (n_samples, n_components)
+        The coordinates of the same rows in the embedding.
     n_neighbors : int, default=5
-        k, less than half the rows.
+        How many neighbours count, k; less than half the rows.
     metric : str or callable, default="euclidean"
-        Of the data; the embedding is Euclidean.
+        The distance between rows of the data; distances in the embedding are Euclidean.
 
     Returns
     -------
-    float
+    trustworthiness : float
+        T(k), in [0, 1]; the higher, the better.
+
+    See Also
+    --------
+    TSNE : A map in which neighbours stay neighbours.
+    Isomap : Coordinates that keep distances along a surface.
+
+    Notes
+    -----
+    Of equal distances the first row counts as nearer. All distances are ranked: O(n² d) time and more.
+
+    References
+    ----------
+    .. [1] J. Venna and S. Kaski, "Neighborhood preservation in nonlinear projection methods: an experimental study",
+       ICANN, 2001.
 
     Examples
     --------

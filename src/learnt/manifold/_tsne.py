@@ -29,64 +29,97 @@ _DIGITS = 24  # of square distances
 class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """A map of rows in which neighbours stay neighbours (van der Maaten and Hinton, 2008).
 
-    Each row has probabilities of choosing another as its neighbour, normal in their distance, as spread out as
-    `perplexity` says; their mean over both directions is P. In the map the same are Student probabilities Q, and
-
-    KL(P ‖ Q) = Σᵢⱼ pᵢⱼ log(pᵢⱼ / qᵢⱼ)
-
-    goes down by gradient steps with momentum, at first with P times `early_exaggeration`. Distances between far groups
-    and sizes of groups on the map mean little.
+    For looking at clusters of rows in two dimensions. Distances between far groups and sizes of groups on the map mean
+    little, and new rows cannot be placed; look at several perplexities. With very many columns, reduce them to about 50
+    first (`PCA`, or `TruncatedSVD` for sparse rows).
 
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the map; 1, 2 or 3 with "barnes_hut".
+        The number of dimensions of the map; 1, 2 or 3 with "barnes_hut".
     perplexity : float, default=30.0
-        How many neighbours a row has, roughly; less than the number of rows.
+        Roughly how many neighbours of a row count; less than the number of rows. Usually 5 to 50, more for more rows:
+        small ones show local structure and may break groups apart, large ones the global shape.
     early_exaggeration : float, default=12.0
-        By what P is multiplied in the first 250 iterations, which pulls groups together.
+        By what P is multiplied in the first 250 iterations, which pulls groups together and leaves room between them.
     learning_rate : float or "auto", default="auto"
-        The length of steps; "auto": n_samples / early_exaggeration / 4, at least 50.
+        The length of steps; "auto" is n_samples / early_exaggeration / 4, at least 50. Too
+        small a rate leaves the points in one dense cloud, too large a one tears neighbours apart.
     max_iter : int, default=1000
-        At least 250.
+        The most iterations, at least 250.
     n_iter_without_progress : int, default=300
-        Iterations after which to stop where the divergence has not become less. It is looked at every 50.
+        After how many iterations without progress to stop. The divergence is looked at every 50.
     min_grad_norm : float, default=1e-7
-        The length of the gradient at which to stop.
+        The length of the gradient below which to stop.
     metric : str or callable, default="euclidean"
-        As for `learnt.neighbors.NearestNeighbors`; "precomputed": X holds distances, or a sparse graph of enough
-        neighbours of each row. Probabilities take squares of the distances.
-    metric_params : dict or None
-    init : {"pca", "random"} or array of shape (n_samples, n_components), default="pca"
-        The first map: principal components, scaled down, normal numbers, or the one given.
+        The distance between rows: a name such as "euclidean" or "cosine", a function of two rows, or "precomputed",
+        where X holds distances, or a sparse graph of enough neighbours of each row. Probabilities take squares of the
+        distances.
+    metric_params : dict or None, default=None
+        Keyword arguments of the metric.
+    init : {"pca", "random"} or ndarray of shape (n_samples, n_components), default="pca"
+        The first map: "pca", principal components, scaled down, which keeps the global shape best; "random", small
+        normal numbers; or the map that is given.
     verbose : int, default=0
-        Whether to tell of the divergence on the way, to the logger or stderr.
-    random_state : None, int, RandomState or Generator
-        For the first map.
+        Log the divergence on the way to the logger "learnt" where it is more than 0.
+    random_state : int, RandomState, Generator or None, default=None
+        Where the first map comes from. Pass an integer for the same map every time.
     method : {"barnes_hut", "exact"}, default="barnes_hut"
-        Whether far rows of the map are taken together, in time n log n, or all pairs are summed.
+        "barnes_hut" takes far points of the map together, in O(n log n) time an iteration; "exact" sums all pairs,
+        O(n²).
     angle : float, default=0.5
-        The size over the distance below which a cell of the map counts as one point; 0 is exact.
-    n_jobs : int or None
-        Threads. The map does not depend on it.
+        The size over the distance below which a cell of the map counts as one point for "barnes_hut": larger is faster
+        and less exact; 0 is exact.
+    n_jobs : int or None, default=None
+        The most threads to use; None or -1 for all that this process may. The result does not depend on it.
 
     Attributes
     ----------
-    embedding_ : array of shape (n_samples, n_components)
+    embedding_ : ndarray of shape (n_samples, n_components)
         The map, in single precision.
     kl_divergence_ : float
-        Of the map.
+        The divergence of the map; the smaller, the better, at the same perplexity.
     learning_rate_ : float
+        The learning rate that was taken.
     n_iter_ : int
         The number of the last iteration, from 0.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+
+    See Also
+    --------
+    learnt.decomposition.PCA : Linear, quick, and places new rows.
+    SpectralEmbedding : Coordinates by a graph of neighbours.
+    Isomap : Keeps distances along a surface.
+    trustworthiness : How far neighbours on the map are neighbours in the data.
+
+    Notes
+    -----
+    Each row has probabilities of choosing another as its neighbour, normal in their distance, as spread out as
+    `perplexity` says; their mean over both directions is P. In the map the same are Student probabilities Q, and
+
+        KL(P ‖ Q) = Σᵢⱼ pᵢⱼ log(pᵢⱼ / qᵢⱼ)
+
+    goes down by gradient steps with momentum, at first with P times `early_exaggeration`. The objective is not convex:
+    other starts give other maps. X may also be a SciPy sparse matrix.
+
+    References
+    ----------
+    .. [1] L. van der Maaten and G. Hinton, "Visualizing data using t-SNE", Journal of Machine Learning Research 9,
+       2008.
+    .. [2] L. van der Maaten, "Accelerating t-SNE using tree-based algorithms", Journal of Machine Learning Research 15,
+       2014.
+    .. [3] A. C. Belkina et al., "Automated optimized parameters for t-distributed stochastic neighbor embedding improve
+       visualization and analysis of large datasets", Nature Communications 10, 2019.
 
     Examples
     --------
-    >>> X = np.array([[0.0, 0.0, 0.0], [0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 1.0]])
-    >>> TSNE(perplexity=3, init="random", random_state=0).fit_transform(X).shape
-    (4, 2)
+    Two groups far apart stay apart on the map:
+
+    >>> X = np.random.default_rng(0).normal(size=(20, 5))
+    >>> X[10:] += 100.0
+    >>> Y = TSNE(perplexity=5, random_state=0).fit_transform(X)
+    >>> gap = np.linalg.norm(Y[:10].mean(axis=0) - Y[10:].mean(axis=0))
+    >>> Y.shape, bool(gap > np.linalg.norm(Y[:10] - Y[:10].mean(axis=0), axis=1).max())
+    ((20, 2), True)
     """
 
     __learnt_schema__ = Schema(
@@ -111,23 +144,23 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     def __init__(
         self,
-        n_components=2,
+        n_components: int = 2,
         *,
-        perplexity=30.0,
-        early_exaggeration=12.0,
-        learning_rate="auto",
-        max_iter=1000,
-        n_iter_without_progress=300,
-        min_grad_norm=1e-7,
-        metric="euclidean",
-        metric_params=None,
-        init="pca",
-        verbose=0,
-        random_state=None,
-        method="barnes_hut",
-        angle=0.5,
-        n_jobs=None,
-    ):
+        perplexity: float = 30.0,
+        early_exaggeration: float = 12.0,
+        learning_rate: float | str = "auto",
+        max_iter: int = 1000,
+        n_iter_without_progress: int = 300,
+        min_grad_norm: float = 1e-7,
+        metric: Any = "euclidean",
+        metric_params: dict | None = None,
+        init: Any = "pca",
+        verbose: int = 0,
+        random_state: Any = None,
+        method: str = "barnes_hut",
+        angle: float = 0.5,
+        n_jobs: int | None = None,
+    ) -> None:
         self.n_components = n_components
         self.perplexity = perplexity
         self.early_exaggeration = early_exaggeration
@@ -153,7 +186,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return self.embedding_.shape[1]
 
     def fit(self, X: Any, y: Any = None) -> TSNE:
-        """Map the rows of X, or rows whose distances X holds."""
+        """Find a map of the rows of X, or of rows whose distances X holds."""
         self._check()
         X = check_fit(self, X, order="C").X
         n = X.shape[0]
@@ -176,7 +209,13 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """The map of the rows of X."""
+        """Find a map of the rows of X, and return it.
+
+        Returns
+        -------
+        embedding : ndarray of shape (n_samples, n_components)
+            The coordinates of the rows on the map, in single precision.
+        """
         return self.fit(X).embedding_
 
     def _check(self) -> None:

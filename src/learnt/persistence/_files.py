@@ -40,11 +40,21 @@ def save(model: Any, path: str | os.PathLike[str], *, notes: dict[str, Any] | No
     model : estimator
         A fitted or unfitted estimator of `learnt`, also inside scikit-learn's `Pipeline`, `FeatureUnion`,
         `ColumnTransformer` or `TransformedTargetRegressor`.
-    path : path-like
+    path : str or path-like
         Where to write. Its folder must exist.
-    notes : dict or None
+    notes : dict or None, default=None
         Plain data (strings, numbers, lists, dicts) to keep with the model: a decision threshold, where it came from.
         `inspect(path).notes` gives them back; `load` does not look at them.
+
+    Raises
+    ------
+    LearntFileError
+        Where the model cannot be stored or the file cannot be written; one sentence says what, where and what to do.
+
+    See Also
+    --------
+    load : Reads the model back.
+    inspect : Describes the file without loading it.
 
     Examples
     --------
@@ -63,18 +73,28 @@ def save(model: Any, path: str | os.PathLike[str], *, notes: dict[str, Any] | No
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a model that `save` wrote. No code in the file can run, because there is none.
 
-    Every length, offset, dtype, shape, index and value is checked before use; a file that is damaged, cut short, too
-    large, made by another program or changed by hand raises `LearntFileError` with one sentence.
+    Every length, offset, dtype, shape, index and value is checked before use.
 
     Parameters
     ----------
-    path : path-like
+    path : str or path-like
         The file.
 
     Returns
     -------
-    estimator
+    model : estimator
         The model, on the CPU, ready to predict.
+
+    Raises
+    ------
+    LearntFileError
+        Where the file is damaged, cut short, too large, made by another program or changed by hand; one sentence says
+        what.
+
+    See Also
+    --------
+    save : Writes a model.
+    inspect : Describes the file without loading it.
 
     Examples
     --------
@@ -113,15 +133,27 @@ def write_notes(path: str | os.PathLike[str], notes: dict[str, Any]) -> None:
 def inspect(path: str | os.PathLike[str]) -> FileSummary:
     """Describe a model file without loading it: classes, parameters, features, arrays, versions, checksum.
 
+    Nothing is built and no class is imported, so that it is safe for files of any origin.
+
     Parameters
     ----------
-    path : path-like
+    path : str or path-like
         The file.
 
     Returns
     -------
-    FileSummary
+    summary : FileSummary
         `print` it, or read its fields.
+
+    Raises
+    ------
+    LearntFileError
+        Where it is no model file, or a damaged one; one sentence says what.
+
+    See Also
+    --------
+    load : Reads the model.
+    save : Writes a model.
 
     Examples
     --------

@@ -15,7 +15,28 @@ from learnt.persistence._errors import Refused
 
 @dataclass(frozen=True)
 class ArraySummary:
-    """One array of the file."""
+    """One array of a model file, as `FileSummary.arrays` lists it.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the file.
+    dtype : str
+        The type of its numbers.
+    shape : tuple of int
+        Its shape.
+    bytes : int
+        How much of the file it takes.
+
+    See Also
+    --------
+    inspect : Describes a model file, with all its arrays.
+
+    Examples
+    --------
+    >>> ArraySummary("t0", "float64", (10, 2), 160).shape
+    (10, 2)
+    """
 
     name: str
     dtype: str
@@ -25,7 +46,30 @@ class ArraySummary:
 
 @dataclass(frozen=True)
 class ModelSummary:
-    """One estimator of the file: its class, parameters as text, fitted attributes as text, and the estimators in it."""
+    """One estimator of a model file: its class, parameters and fitted attributes as text, and the estimators in it.
+
+    Parameters
+    ----------
+    name : str
+        The name of a step or part; empty for the outermost estimator.
+    cls : str
+        The full name of its class.
+    params : dict of str
+        Its parameters and their values as short text.
+    attributes : dict of str
+        Its fitted attributes and their values as short text.
+    parts : list of ModelSummary
+        The estimators it is made of, such as the steps of a pipeline.
+
+    See Also
+    --------
+    inspect : Describes a model file, with its estimators.
+
+    Examples
+    --------
+    >>> ModelSummary("", "learnt.linear_model.Ridge", {"alpha": "1.0"}).params["alpha"]
+    '1.0'
+    """
 
     name: str
     cls: str
@@ -36,7 +80,45 @@ class ModelSummary:
 
 @dataclass(frozen=True)
 class FileSummary:
-    """A model file described without loading it; `str()` gives a few readable lines, `as_dict()` plain data."""
+    """A model file described without loading it; `str()` gives a few readable lines, `as_dict()` plain data.
+
+    Parameters
+    ----------
+    path : str
+        Where the file is.
+    file_size : int
+        Its size in bytes.
+    sha256 : str
+        The SHA-256 checksum of all its bytes.
+    format_version : int
+        The version of the file format.
+    versions : dict of str
+        The versions of learnt, numpy and sklearn that wrote it.
+    model : ModelSummary
+        The model, with the estimators in it.
+    feature_names : list of str or None
+        Names of the columns it was fitted to, where they had names.
+    n_features : int or None
+        How many columns it was fitted to, where it was.
+    arrays : list of ArraySummary
+        The arrays of the file, in their order.
+    notes : dict
+        What `save(…, notes=…)` kept with the model.
+
+    See Also
+    --------
+    inspect : Makes such a summary of a file.
+
+    Examples
+    --------
+    >>> import os, tempfile, learnt
+    >>> from learnt.linear_model import Ridge
+    >>> path = os.path.join(tempfile.mkdtemp(), "ridge.learnt")
+    >>> learnt.save(Ridge().fit([[1.0], [3.0]], [1.0, 2.0]), path, notes={"unit": "metre"})
+    >>> summary = learnt.persistence.inspect(path)
+    >>> summary.model.params["alpha"], summary.n_features, summary.notes
+    ('1.0', 1, {'unit': 'metre'})
+    """
 
     path: str
     file_size: int
@@ -50,7 +132,13 @@ class FileSummary:
     notes: dict[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """The summary as dicts, lists, strings and numbers, for JSON."""
+        """The summary as dicts, lists, strings and numbers, for JSON.
+
+        Returns
+        -------
+        summary : dict
+            The fields by their names.
+        """
         return asdict(self)
 
     def __str__(self) -> str:

@@ -10,18 +10,30 @@ import numpy as np
 def johnson_lindenstrauss_min_dim(n_samples: Any, *, eps: Any = 0.1) -> Any:
     """How many random features keep all square distances of so many rows within a factor of 1 ± eps.
 
-    With probability above 1 − 1/n², k ≥ 4 ln(n) / (eps²/2 − eps³/3) will do (Dasgupta and Gupta, 2003), whatever the
-    number of features there were.
+    With probability above 1 − 1/n², k ≥ 4 ln(n) / (eps²/2 − eps³/3) will do [1]_, whatever the number of columns there
+    were. The bound is careful: often far fewer are enough.
 
     Parameters
     ----------
-    n_samples : int or array of int
-    eps : float or array of float, default=0.1
-        Between 0 and 1. Two arrays are of one shape.
+    n_samples : int or array-like of int
+        The number of rows.
+    eps : float or array-like of float, default=0.1
+        How far squared distances may be off, as a share, between 0 and 1. Two arrays have one shape.
 
     Returns
     -------
-    int or array of int
+    n_components : int or ndarray of int
+        The number of random features that is enough.
+
+    See Also
+    --------
+    SparseRandomProjection : Projects rows, by default to so many features.
+    GaussianRandomProjection : Projects rows with a dense matrix.
+
+    References
+    ----------
+    .. [1] S. Dasgupta and A. Gupta, "An elementary proof of a theorem of Johnson and Lindenstrauss", Random Structures
+       and Algorithms 22, 2003.
 
     Examples
     --------

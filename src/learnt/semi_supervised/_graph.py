@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -54,8 +54,16 @@ class LabelsOnGraph(CallbackSupportMixin, RowsClassifier, Estimator):
         return Takes(sparse=True)
 
     @with_callbacks
-    def fit(self, X: Any, y: Any) -> Any:
-        """Find labels for the rows whose y is −1."""
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find labels for the rows whose y is −1.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows to learn from, with labels and without.
+        y : array-like of shape (n_samples,)
+            Class labels; −1 for rows without one. Where labels are text, an array of dtype object with the number −1.
+        """
         self._check()
         X = check_fit(self, X, order="C").X
         _, known, self.classes_, codes = labelled_rows(y, X.shape[0], type(self).__name__)
@@ -89,13 +97,13 @@ class LabelsOnGraph(CallbackSupportMixin, RowsClassifier, Estimator):
 
     @property
     def transduction_(self) -> np.ndarray:
-        """The likeliest label of each row of the fit."""
+        """The likeliest label of each training row."""
         if "label_distributions_" not in vars(self):
             raise AttributeError(f"{type(self).__name__} is not fitted, so it has no transduction_; call fit first.")
         return self.classes_[self.label_distributions_.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Shares of the classes among the rows of the fit, by their weight for each new row (n × n_classes).
+        """Shares of the classes among the training rows, by their weight for each new row.
 
         Where all weights are too small for a number, the nearest row counts; where no row with any weight has got a
         label, all classes are alike.
@@ -137,34 +145,55 @@ class LabelPropagation(LabelsOnGraph):
 
     F_u ← D⁻¹ (W_uu F_u + W_ul Y_l),  D making rows sum to 1; rows with a label keep it
 
-    Only weights of rows without a label are computed and kept.
+    Take it for few labels and many rows without, where rows near each other, or joined by a chain of near ones, have
+    the same class, and the labels given are right. Where some may be wrong, take `LabelSpreading`.
 
     Parameters
     ----------
     kernel : {"rbf", "knn"} or callable, default="rbf"
-        The weights: exp(−γ ‖x − z‖²); 1 for the nearest rows (itself among them) and 0 for others; or a function of two
-        tables that gives a matrix, dense or sparse.
+        How alike rows are, the weights of the graph: "rbf", exp(−γ ‖x − z‖²), for all pairs of rows; "knn", 1 for the
+        nearest rows and 0 for others, sparse, for more rows; or a function of two tables that returns a matrix, dense
+        or sparse.
     gamma : float, default=20
-        Of "rbf".
+        γ of "rbf", at least 0: the larger, the more local the graph. It hangs on the units of the columns; scale them
+        first.
     n_neighbors : int, default=7
-        Of "knn".
+        How many nearest rows count for "knn", the row itself among them.
     max_iter : int, default=1000
+        The most steps; raise it after a convergence warning.
     tol : float, default=1e-3
-        It ends when the changes of a step sum to less.
-    n_jobs : int or None
-        Threads that search neighbours.
+        Stopping tolerance: it ends when the changes of a step sum to less than this.
+    n_jobs : int or None, default=None
+        The most threads that search neighbours; None or -1 for all that this process may. The result does not depend on
+        it.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-    label_distributions_ : array of shape (n_samples, n_classes)
-        Shares of the classes in each row; 0 where no label arrived.
-    transduction_ : array of shape (n_samples,)
-        The likeliest label of each row.
-    X_ : array or CSR matrix of shape (n_samples, n_features)
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted, without −1.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        The shares of the classes in each training row; 0 where no label arrived.
+    transduction_ : ndarray of shape (n_samples,)
+        The likeliest label of each training row.
+    X_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        The training rows.
     n_iter_ : int
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        The number of steps.
+
+    See Also
+    --------
+    LabelSpreading : May overrule labels that are given, so that it is robust against wrong ones.
+    SelfTrainingClassifier : Labels rows by any classifier.
+
+    Notes
+    -----
+    Only weights of rows without a label are computed and kept: O(u n) memory for u of n rows with "rbf", O(u k) with
+    "knn" and k neighbours. A step takes as much time for each class. X may also be a SciPy sparse matrix.
+
+    References
+    ----------
+    .. [1] X. Zhu and Z. Ghahramani, "Learning from labeled and unlabeled data with label propagation", Technical report
+       CMU-CALD-02-107, Carnegie Mellon University, 2002.
 
     Examples
     --------
@@ -173,7 +202,16 @@ class LabelPropagation(LabelsOnGraph):
     array([0, 0, 0, 1, 1])
     """
 
-    def __init__(self, kernel="rbf", *, gamma=20, n_neighbors=7, max_iter=1000, tol=1e-3, n_jobs=None):
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        gamma: float = 20,
+        n_neighbors: int = 7,
+        max_iter: int = 1000,
+        tol: float = 1e-3,
+        n_jobs: int | None = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.n_neighbors = n_neighbors
@@ -197,23 +235,58 @@ class LabelSpreading(LabelsOnGraph):
 
     F ← α D^(−½) W D^(−½) F + (1 − α) Y,  D the sums of the weights W, which has a diagonal of 0
 
+    Take it for few labels, of which some may be wrong, and many rows without, where rows near each other, or joined by
+    a chain of near ones, have the same class.
+
     Parameters
     ----------
     kernel : {"rbf", "knn"} or callable, default="rbf"
-        The weights, as for `LabelPropagation`.
+        How alike rows are, the weights of the graph: "rbf", exp(−γ ‖x − z‖²), for all pairs of rows; "knn", 1 for the
+        nearest rows and 0 for others, sparse, for more rows; or a function of two tables that returns a matrix, dense
+        or sparse.
     gamma : float, default=20
+        γ of "rbf", at least 0: the larger, the more local the graph. It hangs on the units of the columns; scale them
+        first.
     n_neighbors : int, default=7
+        How many nearest rows count for "knn", the row itself among them.
     alpha : float, default=0.2
-        Between 0 and 1: how much of its label a row takes from others.
+        How much of its label a row takes from others, between 0 and 1; near 0 a label given is kept, near 1 it counts
+        little.
     max_iter : int, default=30
+        The most steps; raise it after a convergence warning.
     tol : float, default=1e-3
-        It ends when the changes of a step sum to less.
-    n_jobs : int or None
+        Stopping tolerance: it ends when the changes of a step sum to less than this.
+    n_jobs : int or None, default=None
+        The most threads that search neighbours; None or -1 for all that this process may. The result does not depend on
+        it.
 
     Attributes
     ----------
-    classes_, label_distributions_, transduction_, X_, n_iter_, n_features_in_, feature_names_in_
-        As for `LabelPropagation`.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted, without −1.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        The shares of the classes in each training row; 0 where no label arrived.
+    transduction_ : ndarray of shape (n_samples,)
+        The likeliest label of each training row.
+    X_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        The training rows.
+    n_iter_ : int
+        The number of steps.
+
+    See Also
+    --------
+    LabelPropagation : Keeps the labels that are given.
+    SelfTrainingClassifier : Labels rows by any classifier.
+
+    Notes
+    -----
+    All weights are kept: O(n²) memory for n rows with "rbf", O(n k) with "knn" and k neighbours. A step takes as much
+    time for each class. X may also be a SciPy sparse matrix.
+
+    References
+    ----------
+    .. [1] D. Zhou, O. Bousquet, T. N. Lal, J. Weston and B. Schölkopf, "Learning with local and global consistency",
+       NIPS, 2003.
 
     Examples
     --------
@@ -222,7 +295,17 @@ class LabelSpreading(LabelsOnGraph):
     array([0, 0, 0, 1, 1])
     """
 
-    def __init__(self, kernel="rbf", *, gamma=20, n_neighbors=7, alpha=0.2, max_iter=30, tol=1e-3, n_jobs=None):
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        gamma: float = 20,
+        n_neighbors: int = 7,
+        alpha: float = 0.2,
+        max_iter: int = 30,
+        tol: float = 1e-3,
+        n_jobs: int | None = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.n_neighbors = n_neighbors

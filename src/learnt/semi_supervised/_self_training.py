@@ -40,33 +40,54 @@ def _answers(method: str) -> Any:
 class SelfTrainingClassifier(ClassifierMixin, MetaEstimatorMixin, Documented, BaseEstimator):
     """Fit a classifier to the rows with labels, label those it is sure of, and again (Yarowsky, 1995).
 
+    Take it to use rows without labels with any classifier whose probabilities are trustworthy; what it labels wrongly
+    it learns from, so that an early mistake can grow.
+
     Parameters
     ----------
     estimator : classifier
-        Has `fit` and `predict_proba`; `CalibratedClassifierCV` gives probabilities to any.
+        Has `fit` and `predict_proba`; `learnt.calibration.CalibratedClassifierCV` gives probabilities to any.
     threshold : float, default=0.75
-        For "threshold": rows with a probability above it are labelled.
+        For criterion="threshold": rows with a probability above it are labelled, in [0, 1). Higher labels fewer rows,
+        and fewer wrongly.
     criterion : {"threshold", "k_best"}, default="threshold"
+        Which rows are labelled in a round: "threshold", those of a probability above `threshold`; "k_best", those
+        `k_best` of largest probability.
     k_best : int, default=10
-        For "k_best": how many rows, those of largest probability, are labelled at a time.
+        For criterion="k_best": how many rows are labelled in a round.
     max_iter : int or None, default=10
-        None: until no row is labelled any more.
+        The most rounds; None goes on until no row is labelled any more.
     verbose : bool, default=False
-        Tell how many rows are labelled, in the log or on stderr.
+        Log how many rows are labelled in each round to the logger "learnt".
 
     Attributes
     ----------
     estimator_ : classifier
-        Fitted to all labels.
-    classes_ : array of shape (n_classes,)
-    transduction_ : array of shape (n_samples,)
-        The label of each row, −1 where none was found.
-    labeled_iter_ : array of shape (n_samples,)
-        When each row was labelled: 0 if it was given, −1 if never.
+        The classifier, fitted to all rows with a label in the end.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted, without −1.
+    transduction_ : ndarray of shape (n_samples,)
+        The label of each training row, −1 where none was found.
+    labeled_iter_ : ndarray of shape (n_samples,)
+        In which round each row was labelled: 0 if its label was given, −1 if never.
     n_iter_ : int
+        The number of rounds.
     termination_condition_ : {"max_iter", "no_change", "all_labeled"}
-    n_features_in_, feature_names_in_
-        Those of `estimator_`.
+        Why it ended: after all rounds, because no row was sure enough, or because all rows have a label.
+
+    See Also
+    --------
+    LabelPropagation : Labels move along a graph of similar rows.
+    LabelSpreading : The same, robust against wrong labels.
+    learnt.calibration.CalibratedClassifierCV : Probabilities that can be trusted.
+
+    Notes
+    -----
+    The classifier is fitted once a round and once at the end. X may be what the classifier takes.
+
+    References
+    ----------
+    .. [1] D. Yarowsky, "Unsupervised word sense disambiguation rivaling supervised methods", ACL, 1995.
 
     Examples
     --------
@@ -94,7 +115,15 @@ class SelfTrainingClassifier(ClassifierMixin, MetaEstimatorMixin, Documented, Ba
         quick=lambda: {"estimator": one_classifier()}, exempt=("check_non_transformer_estimators_n_iter",)
     )
 
-    def __init__(self, estimator=None, threshold=0.75, criterion="threshold", k_best=10, max_iter=10, verbose=False):
+    def __init__(
+        self,
+        estimator: Any = None,
+        threshold: float = 0.75,
+        criterion: str = "threshold",
+        k_best: int = 10,
+        max_iter: int | None = 10,
+        verbose: Any = False,
+    ) -> None:
         self.estimator = estimator
         self.threshold = threshold
         self.criterion = criterion
@@ -103,7 +132,18 @@ class SelfTrainingClassifier(ClassifierMixin, MetaEstimatorMixin, Documented, Ba
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, **params: Any) -> SelfTrainingClassifier:
-        """Fit to the rows with labels, and label others; y is −1 where there is none."""
+        """Fit to the rows with labels, and label others.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows to learn from, with labels and without.
+        y : array-like of shape (n_samples,)
+            Class labels; −1 for rows without one. Where labels are text, an array of dtype object with the number −1.
+        **params : dict
+            Metadata such as `sample_weight` for `fit` of the classifier; needs
+            `sklearn.set_config(enable_metadata_routing=True)`.
+        """
         check_fit_params(self, params, allowed=())
         self._check()
         name = type(self).__name__
@@ -181,27 +221,94 @@ class SelfTrainingClassifier(ClassifierMixin, MetaEstimatorMixin, Documented, Ba
 
     @available_if(_answers("predict"))
     def predict(self, X: Any, **params: Any) -> Any:
-        """The classes that `estimator_` predicts."""
+        """The classes that `estimator_` predicts.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to predict, with the columns of those it was fitted to.
+        **params : dict
+            Metadata for the method of `estimator_`; needs `sklearn.set_config(enable_metadata_routing=True)`.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            The predicted label of each row.
+        """
         return self._ask("predict", params, X)
 
     @available_if(_answers("predict_proba"))
     def predict_proba(self, X: Any, **params: Any) -> Any:
-        """Its probabilities of the classes."""
+        """The probabilities of the classes by `estimator_`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to predict, with the columns of those it was fitted to.
+        **params : dict
+            Metadata for the method of `estimator_`; needs `sklearn.set_config(enable_metadata_routing=True)`.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes)
+            The probability of each class, in the order of `classes_`.
+        """
         return self._ask("predict_proba", params, X)
 
     @available_if(_answers("decision_function"))
     def decision_function(self, X: Any, **params: Any) -> Any:
-        """Its scores."""
+        """The scores of the classes by `estimator_`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to predict, with the columns of those it was fitted to.
+        **params : dict
+            Metadata for the method of `estimator_`; needs `sklearn.set_config(enable_metadata_routing=True)`.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            One score for two classes, usually more than 0 for `classes_[1]`; else one for each class.
+        """
         return self._ask("decision_function", params, X)
 
     @available_if(_answers("predict_log_proba"))
     def predict_log_proba(self, X: Any, **params: Any) -> Any:
-        """The logarithms of its probabilities."""
+        """The logarithms of the probabilities of the classes by `estimator_`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to predict, with the columns of those it was fitted to.
+        **params : dict
+            Metadata for the method of `estimator_`; needs `sklearn.set_config(enable_metadata_routing=True)`.
+
+        Returns
+        -------
+        log_proba : ndarray of shape (n_samples, n_classes)
+            The logarithm of the probability of each class, in the order of `classes_`.
+        """
         return self._ask("predict_log_proba", params, X)
 
     @available_if(_answers("score"))
     def score(self, X: Any, y: Any, **params: Any) -> float:
-        """Its share of right predictions."""
+        """The score of `estimator_`: the share of right predictions, for most classifiers.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to predict, with the columns of those it was fitted to.
+        y : array-like of shape (n_samples,)
+            The true labels.
+        **params : dict
+            Metadata for the method of `estimator_`; needs `sklearn.set_config(enable_metadata_routing=True)`.
+
+        Returns
+        -------
+        score : float
+            What `score` of `estimator_` returns; the higher, the better.
+        """
         return self._ask("score", params, X, y)
 
     @property
@@ -220,7 +327,7 @@ class SelfTrainingClassifier(ClassifierMixin, MetaEstimatorMixin, Documented, Ba
         return getattr(self.estimator_, name)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Which metadata goes to the classifier, for scikit-learn's routing."""
+        """Which metadata goes to the methods of the classifier, for scikit-learn's metadata routing."""
         mapping = MethodMapping().add(caller="fit", callee="fit").add(caller="fit", callee="score")
         for method in _ASKED:
             mapping.add(caller=method, callee=method)

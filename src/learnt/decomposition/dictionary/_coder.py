@@ -44,7 +44,13 @@ class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return np.hstack([np.maximum(code, 0), -np.minimum(code, 0)])
 
     def transform(self, X: Any) -> np.ndarray:
-        """The code of each row: (n_samples, n_components), or twice as many columns with `split_sign`."""
+        """The code of each row.
+
+        Returns
+        -------
+        code : ndarray of shape (n_samples, n_components)
+            How much of each atom is in every row; twice as many columns with `split_sign`.
+        """
         X = check_predict(self, X)
         return self._code(X, self.components_)
 
@@ -87,29 +93,45 @@ def _as_many_as_atoms(model: Any, state: dict[str, Any], dims: Dims) -> str | No
 class SparseCoder(CodingTransformer, Estimator):
     """Every row as a combination of few atoms of a dictionary that is given:  x ≈ w D,  w with few entries not 0.
 
+    Take it where the atoms are known, such as wavelets; `DictionaryLearning` learns them.
+
     Parameters
     ----------
-    dictionary : array of shape (n_components, n_features) or None
+    dictionary : array-like of shape (n_components, n_features) or None, default=None
         One atom a row, best of norm 1. None is one atom for each column, so that a code keeps the largest entries.
     transform_algorithm : {"omp", "lasso_lars", "lasso_cd", "lars", "threshold"}, default="omp"
-        See `sparse_encode`.
-    transform_n_nonzero_coefs : int or None
-        Atoms of a row for "omp" and "lars"; a tenth of the number of columns by default.
-    transform_alpha : float or None
-        Penalty of the lassos and threshold of "threshold"; 1 by default.
+        How `transform` codes rows:
+        "omp", orthogonal matching pursuit with a number of atoms for each row; "lasso_lars" and "lasso_cd", both the
+        exact lasso  min ½‖x − wD‖² + alpha‖w‖₁;  "lars", least angle regression with a number of atoms; "threshold"
+        shrinks the products with the atoms, the quickest and least exact.
+    transform_n_nonzero_coefs : int or None, default=None
+        How many atoms make up a row, for "omp" and "lars"; None is a tenth of the number of columns. More reconstruct
+        rows better, with less sparse codes.
+    transform_alpha : float or None, default=None
+        Regularisation strength of the lassos, and threshold of "threshold"; None is 1.
     split_sign : bool, default=False
-        Give the positive and the negative part of a code in columns of their own.
-    n_jobs : int or None
-        Threads; None is all there are.
+        Whether to return the positive and the negative part of a code in columns of their own, for classifiers that
+        take the sign to mean something.
+    n_jobs : int or None, default=None
+        The most threads to use; None or -1 for all that this process may. The result does not depend on it.
     positive_code : bool, default=False
-        Keep codes at 0 or more; for all algorithms but "lars".
+        Whether to keep codes at 0 or more; not with "lars".
     transform_max_iter : int, default=1000
-        The most rounds of the lassos.
+        The most rounds of the lassos, for one row.
 
     Attributes
     ----------
     n_components_ : int
         The number of atoms.
+
+    See Also
+    --------
+    DictionaryLearning : Learns the atoms too.
+    sparse_encode : The same as a function.
+
+    Notes
+    -----
+    There is nothing to learn: a coder with a dictionary transforms rows without `fit`.
 
     Examples
     --------
@@ -129,16 +151,16 @@ class SparseCoder(CodingTransformer, Estimator):
 
     def __init__(
         self,
-        dictionary=None,
+        dictionary: Any = None,
         *,
-        transform_algorithm="omp",
-        transform_n_nonzero_coefs=None,
-        transform_alpha=None,
-        split_sign=False,
-        n_jobs=None,
-        positive_code=False,
-        transform_max_iter=1000,
-    ):
+        transform_algorithm: str = "omp",
+        transform_n_nonzero_coefs: int | None = None,
+        transform_alpha: float | None = None,
+        split_sign: bool = False,
+        n_jobs: int | None = None,
+        positive_code: bool = False,
+        transform_max_iter: int = 1000,
+    ) -> None:
         self.dictionary = dictionary
         self.transform_algorithm = transform_algorithm
         self.transform_n_nonzero_coefs = transform_n_nonzero_coefs
@@ -159,7 +181,18 @@ class SparseCoder(CodingTransformer, Estimator):
         return self
 
     def transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """The code of each row; a coder with a dictionary need not be fitted first."""
+        """The code of each row; a coder with a dictionary need not be fitted first.
+
+        Parameters
+        ----------
+        y : Ignored
+            Not used; there so that all estimators can be called in the same way.
+
+        Returns
+        -------
+        code : ndarray of shape (n_samples, n_components)
+            How much of each atom is in every row; twice as many columns with `split_sign`.
+        """
         fitted = self if self.dictionary is None or hasattr(self, "n_features_in_") else clone(self).fit(X)
         X = check_predict(fitted, X)
         return self._code(X, self._atoms() if self.dictionary is not None else np.eye(X.shape[1]))

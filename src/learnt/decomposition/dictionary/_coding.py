@@ -39,33 +39,48 @@ def sparse_encode(
 
     Parameters
     ----------
-    X : array of shape (n_samples, n_features)
-    dictionary : array of shape (n_components, n_features)
+    X : array-like of shape (n_samples, n_features)
+        The rows to code.
+    dictionary : array-like of shape (n_components, n_features)
         One atom a row; of norm 1 for "omp", "lars" and "threshold" to mean what they should.
-    gram, cov : arrays or None
-        dictionary @ dictionary.T and dictionary @ X.T, where they are known already.
+    gram : array-like of shape (n_components, n_components) or None, default=None
+        dictionary @ dictionary.T, where it is known already.
+    cov : array-like of shape (n_components, n_samples) or None, default=None
+        dictionary @ X.T, where it is known already.
     algorithm : {"lasso_lars", "lasso_cd", "lars", "omp", "threshold"}, default="lasso_lars"
-        The two lassos both give  min ½‖x − wD‖² + alpha‖w‖₁,  exactly: coordinate descent, then an active set;
-        "lars" is least angle regression and "omp" orthogonal matching pursuit with `n_nonzero_coefs` atoms;
-        "threshold" shrinks the products with the atoms by `alpha`.
-    n_nonzero_coefs : int or None
-        Atoms of a row for "lars" and "omp"; a tenth of the number of features by default.
-    alpha : float or None
-        The penalty of the lassos, the threshold of "threshold"; 1 by default.
-    copy_cov, check_input, verbose
-        Kept for scikit-learn's signature: nothing is changed or printed, and what is asked about is checked.
-    init : array of shape (n_samples, n_components) or None
-        Where coordinate descent starts.
+        How codes are found. The two lassos both give  min ½‖x − wD‖² + alpha‖w‖₁,  exactly: coordinate descent, then an
+        active set; "lars" is least angle regression and "omp" orthogonal matching pursuit with `n_nonzero_coefs` atoms;
+        "threshold" shrinks the products with the atoms by `alpha`, the quickest and least exact.
+    n_nonzero_coefs : int or None, default=None
+        How many atoms make up a row, for "lars" and "omp"; None is a tenth of the number of columns.
+    alpha : float or None, default=None
+        Regularisation strength of the lassos, and threshold of "threshold"; None is 1. The larger, the sparser the
+        codes.
+    copy_cov : bool, default=True
+        Kept for scikit-learn's signature: `cov` is left as it is either way.
+    init : array-like of shape (n_samples, n_components) or None, default=None
+        Codes that coordinate descent starts from; None is 0.
     max_iter : int, default=1000
-        The most sweeps over the atoms and changes of the active set.
-    n_jobs : int or None
-        Threads; None is all there are.
+        The most sweeps over the atoms and changes of the active set; raise it after a convergence warning.
+    n_jobs : int or None, default=None
+        The most threads to use; None or -1 for all that this process may. The result does not depend on it.
+    check_input : bool, default=True
+        Kept for scikit-learn's signature: what is passed is checked in any case.
+    verbose : int, default=0
+        Kept for scikit-learn's signature, and without effect.
     positive : bool, default=False
-        Keep all entries at 0 or more; not for "lars".
+        Whether to keep all entries at 0 or more; not for "lars".
 
     Returns
     -------
-    code : array of shape (n_samples, n_components)
+    code : ndarray of shape (n_samples, n_components)
+        How much of each atom is in every row.
+
+    See Also
+    --------
+    SparseCoder : The same as an estimator.
+    DictionaryLearning : Learns the atoms too.
+    learnt.linear_model.Lasso : The lasso of one target, with an intercept.
 
     Examples
     --------

@@ -23,44 +23,78 @@ from learnt.engine.validation import check_fit
 class DictionaryLearning(CallbackSupportMixin, CodingTransformer, Estimator):
     """Atoms from which every row is made of few:  min over W, D of  ½‖X − WD‖² + α Σ|w|  with ‖dₖ‖ ≤ 1.
 
-    In turn, the codes W for the atoms (each row an exact lasso) and the atoms for the codes, until the objective stands
-    still. With non-negative codes and atoms of counts of words, atoms are topics.
+    Take it for features that are learnt, such as patches of images, and to remove noise. With non-negative codes and
+    atoms of counts of words, atoms are topics.
 
     Parameters
     ----------
-    n_components : int or None
-        The number of atoms; the number of columns by default. There may be more atoms than columns.
+    n_components : int or None, default=None
+        The number of atoms; None is the number of columns. There may be more atoms than columns.
     alpha : float, default=1
-        The price of a code's absolute values.
+        Regularisation strength: the price of a code's absolute values. The larger, the sparser the codes.
     max_iter : int, default=1000
         The most rounds.
     tol : float, default=1e-8
         Stop when a round lowers the objective by less than this share of it.
     fit_algorithm : {"lars", "cd"}, default="lars"
-        scikit-learn's two ways to the same codes; here both mean the same.
-    transform_algorithm, transform_n_nonzero_coefs, transform_alpha, split_sign, transform_max_iter
-        How `transform` codes rows, as in `SparseCoder`; the penalty is `alpha` where `transform_alpha` is None.
-    n_jobs : int or None
-        Threads; None is all there are.
-    code_init, dict_init : array of shape (n_samples, n_components), (n_components, n_features)
-        Where to start; from the singular vectors of X by default.
-    callback : callable or None
+        Kept for scikit-learn's signature: both find the same codes, in the same way.
+    transform_algorithm : {"omp", "lasso_lars", "lasso_cd", "lars", "threshold"}, default="omp"
+        How `transform` codes rows:
+        "omp", orthogonal matching pursuit with a number of atoms for each row; "lasso_lars" and "lasso_cd", both the
+        exact lasso  min ½‖x − wD‖² + alpha‖w‖₁;  "lars", least angle regression with a number of atoms; "threshold"
+        shrinks the products with the atoms, the quickest and least exact.
+    transform_n_nonzero_coefs : int or None, default=None
+        How many atoms make up a row, for "omp" and "lars"; None is a tenth of the number of columns. More reconstruct
+        rows better, with less sparse codes.
+    transform_alpha : float or None, default=None
+        Regularisation strength of the lassos in `transform`, and threshold of "threshold"; None is `alpha`.
+    n_jobs : int or None, default=None
+        The most threads to use; None or -1 for all that this process may. The result does not depend on it.
+    code_init : array-like of shape (n_samples, n_components) or None, default=None
+        Codes to start from; None takes singular vectors of X.
+    dict_init : array-like of shape (n_components, n_features) or None, default=None
+        Atoms to start from; None takes singular vectors of X.
+    callback : callable or None, default=None
         Called every five rounds with a dict of `iteration`, `code`, `dictionary` and `errors`.
-    verbose : bool
-        Kept for scikit-learn's signature; see `learnt.engine.progress` for progress.
-    random_state : int, RandomState, Generator or None
-        For rows that take the place of unused atoms.
-    positive_code, positive_dict : bool, default=False
-        Keep codes, or atoms, at 0 or more.
+    verbose : bool, default=False
+        Kept for scikit-learn's signature, and without effect.
+    split_sign : bool, default=False
+        Whether to return the positive and the negative part of a code in columns of their own, for classifiers that
+        take the sign to mean something.
+    random_state : int, RandomState, Generator or None, default=None
+        Where rows come from that take the place of unused atoms. Pass an integer for the same result every time.
+    positive_code : bool, default=False
+        Whether to keep codes at 0 or more; not with "lars".
+    positive_dict : bool, default=False
+        Whether to keep atoms at 0 or more.
+    transform_max_iter : int, default=1000
+        The most rounds of the lassos, for one row.
 
     Attributes
     ----------
-    components_ : array of shape (n_components, n_features)
-        The atoms.
+    components_ : ndarray of shape (n_components, n_features)
+        The atoms, one a row.
     error_ : list of float
         The objective after every round.
     n_iter_ : int
         The number of rounds.
+
+    See Also
+    --------
+    MiniBatchDictionaryLearning : In batches of rows, for many of them.
+    SparseCoder : Codes by atoms that are known.
+    SparsePCA : Components of few columns.
+    NMF : Parts and weights that are never negative.
+
+    Notes
+    -----
+    In turn, the codes W for the atoms (each row an exact lasso) and the atoms for the codes, until the objective stands
+    still. A round costs about O(n d k + n k²) for n rows, d columns and k atoms. `transform` codes by
+    `transform_algorithm`, which by default is not the lasso of `fit`.
+
+    References
+    ----------
+    .. [1] J. Mairal, F. Bach, J. Ponce and G. Sapiro, "Online dictionary learning for sparse coding", ICML, 2009.
 
     Examples
     --------
@@ -84,26 +118,26 @@ class DictionaryLearning(CallbackSupportMixin, CodingTransformer, Estimator):
 
     def __init__(
         self,
-        n_components=None,
+        n_components: int | None = None,
         *,
-        alpha=1,
-        max_iter=1000,
-        tol=1e-8,
-        fit_algorithm="lars",
-        transform_algorithm="omp",
-        transform_n_nonzero_coefs=None,
-        transform_alpha=None,
-        n_jobs=None,
-        code_init=None,
-        dict_init=None,
-        callback=None,
-        verbose=False,
-        split_sign=False,
-        random_state=None,
-        positive_code=False,
-        positive_dict=False,
-        transform_max_iter=1000,
-    ):
+        alpha: float = 1,
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        fit_algorithm: str = "lars",
+        transform_algorithm: str = "omp",
+        transform_n_nonzero_coefs: int | None = None,
+        transform_alpha: float | None = None,
+        n_jobs: int | None = None,
+        code_init: Any = None,
+        dict_init: Any = None,
+        callback: Any = None,
+        verbose: Any = False,
+        split_sign: bool = False,
+        random_state: Any = None,
+        positive_code: bool = False,
+        positive_dict: bool = False,
+        transform_max_iter: int = 1000,
+    ) -> None:
         self.n_components = n_components
         self.alpha = alpha
         self.max_iter = max_iter
@@ -125,13 +159,19 @@ class DictionaryLearning(CallbackSupportMixin, CodingTransformer, Estimator):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> DictionaryLearning:
-        """Learn the atoms."""
+        """Learn the atoms from the rows of X."""
         self._learn(X)
         return self
 
     @with_callbacks
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Learn the atoms and give the codes of the last round, which are those of the lasso."""
+        """Learn the atoms, and return the codes of the last round, which are those of the lasso.
+
+        Returns
+        -------
+        code : ndarray of shape (n_samples, n_components)
+            How much of each atom is in every row.
+        """
         return self._learn(X)
 
     def _learn(self, X: Any) -> np.ndarray:

@@ -29,15 +29,59 @@ def dict_learning(
     positive_code: bool = False,
     method_max_iter: int = 1000,
 ) -> tuple:
-    """Atoms and codes of X in one call; the parameters are those of `DictionaryLearning`.
+    """Atoms and codes of X in one call:  min over W, D of  ½‖X − WD‖² + α Σ|w|  with ‖dₖ‖ ≤ 1.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The rows to learn from.
+    n_components : int or None
+        The number of atoms; None is the number of columns.
+    alpha : float
+        Regularisation strength: the price of a code's absolute values. The larger, the sparser the codes.
+    max_iter : int, default=100
+        The most rounds.
+    tol : float, default=1e-8
+        Stop when a round lowers the objective by less than this share of it.
+    method : {"lars", "cd"}, default="lars"
+        Kept for scikit-learn's signature: both find the same codes, in the same way.
+    n_jobs : int or None, default=None
+        The most threads to use; None or -1 for all that this process may. The result does not depend on it.
+    dict_init : array-like of shape (n_components, n_features) or None, default=None
+        Atoms to start from; None takes singular vectors of X.
+    code_init : array-like of shape (n_samples, n_components) or None, default=None
+        Codes to start from; None takes singular vectors of X.
+    callback : callable or None, default=None
+        Called every five rounds with a dict of `iteration`, `code`, `dictionary` and `errors`.
+    verbose : bool, default=False
+        Kept for scikit-learn's signature, and without effect.
+    random_state : int, RandomState, Generator or None, default=None
+        Where rows come from that take the place of unused atoms. Pass an integer for the same result every time.
+    return_n_iter : bool, default=False
+        Whether to return the number of rounds too.
+    positive_dict : bool, default=False
+        Whether to keep atoms at 0 or more.
+    positive_code : bool, default=False
+        Whether to keep codes at 0 or more.
+    method_max_iter : int, default=1000
+        The most rounds of the lasso, for one row.
 
     Returns
     -------
-    code : array of shape (n_samples, n_components)
-    dictionary : array of shape (n_components, n_features)
+    code : ndarray of shape (n_samples, n_components)
+        How much of each atom is in every row.
+    dictionary : ndarray of shape (n_components, n_features)
+        The atoms, one a row.
     errors : list of float
         The objective after every round.
-    n_iter : int, where `return_n_iter`
+    n_iter : int
+        The number of rounds; only where `return_n_iter`.
+
+    See Also
+    --------
+    DictionaryLearning : The same as an estimator, which codes new rows.
+    dict_learning_online : In batches of rows, for many of them.
+    sparse_encode : Codes by atoms that are known.
 
     Examples
     --------
@@ -78,12 +122,59 @@ def dict_learning_online(
     tol: float = 1e-3,
     max_no_improvement: int | None = 10,
 ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-    """Atoms of X learned in small batches; the parameters are those of `MiniBatchDictionaryLearning`.
+    """Atoms of X learnt in small batches of rows, in one call.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The rows to learn from.
+    n_components : int or None, default=2
+        The number of atoms; None is the number of columns.
+    alpha : float, default=1
+        Regularisation strength: the price of a code's absolute values. The larger, the sparser the codes.
+    max_iter : int, default=100
+        The most passes over the rows.
+    return_code : bool, default=True
+        Whether to return the codes of X too.
+    dict_init : array-like of shape (n_components, n_features) or None, default=None
+        The atoms to start from; None takes singular vectors of X.
+    callback : callable or None, default=None
+        Called after every batch with a dict of `step`, `batch_cost` and `dictionary`.
+    batch_size : int, default=256
+        Rows of a batch. Larger batches make steadier progress; smaller ones update the atoms more often.
+    verbose : bool, default=False
+        Kept for scikit-learn's signature, and without effect.
+    shuffle : bool, default=True
+        Whether rows are put into random order first.
+    n_jobs : int or None, default=None
+        The most threads to use; None or -1 for all that this process may. The result does not depend on it.
+    method : {"lars", "cd"}, default="lars"
+        Kept for scikit-learn's signature: both find the same codes, in the same way.
+    random_state : int, RandomState, Generator or None, default=None
+        Where the order of rows comes from, and rows that take the place of unused atoms. Pass an integer for the same
+        result every time.
+    positive_dict : bool, default=False
+        Whether to keep atoms at 0 or more.
+    positive_code : bool, default=False
+        Whether to keep codes at 0 or more.
+    method_max_iter : int, default=1000
+        The most rounds of the lasso, for one row.
+    tol : float, default=1e-3
+        Stop when a batch moves the atoms by less than this; 0 never does.
+    max_no_improvement : int or None, default=10
+        Stop when so many batches in a row did not lower the smoothed objective; None never does.
 
     Returns
     -------
-    code : array of shape (n_samples, n_components), where `return_code`
-    dictionary : array of shape (n_components, n_features)
+    code : ndarray of shape (n_samples, n_components)
+        How much of each atom is in every row; only where `return_code`.
+    dictionary : ndarray of shape (n_components, n_features)
+        The atoms, one a row; all that is returned where `return_code` is False.
+
+    See Also
+    --------
+    MiniBatchDictionaryLearning : The same as an estimator, which codes new rows.
+    dict_learning : All rows in every round, more exact.
 
     Examples
     --------

@@ -25,51 +25,80 @@ from learnt.engine.validation import check_fit
 class MiniBatchDictionaryLearning(CallbackSupportMixin, CodingTransformer, Estimator):
     """`DictionaryLearning` in small batches of rows, the atoms improved after each: for many rows.
 
-    A batch is coded by the atoms so far; WᵀW and WᵀX are kept as averages that forget old batches slowly, and in `fit`
-    codes older than one pass over the rows sooner; the atoms are the best for these averages.
-    Reference: Mairal, Bach, Ponce & Sapiro, Online dictionary learning for sparse coding, ICML 2009.
-
     Parameters
     ----------
-    n_components : int or None
-        The number of atoms; the number of columns by default.
+    n_components : int or None, default=None
+        The number of atoms; None is the number of columns. There may be more atoms than columns.
     alpha : float, default=1
-        The price of a code's absolute values.
+        Regularisation strength: the price of a code's absolute values. The larger, the sparser the codes.
     max_iter : int, default=1000
         The most passes over the rows.
     fit_algorithm : {"lars", "cd"}, default="lars"
-        scikit-learn's two ways to the same codes; here both mean the same.
-    n_jobs : int or None
-        Threads; None is all there are.
+        Kept for scikit-learn's signature: both find the same codes, in the same way.
+    n_jobs : int or None, default=None
+        The most threads to use; None or -1 for all that this process may. The result does not depend on it.
     batch_size : int, default=256
-        Rows of a batch.
+        Rows of a batch. Larger batches make steadier progress; smaller ones update the atoms more often.
     shuffle : bool, default=True
         Whether rows are put into random order first.
-    dict_init : array of shape (n_components, n_features) or None
-        The atoms to start from; singular vectors of X by default.
-    transform_algorithm, transform_n_nonzero_coefs, transform_alpha, split_sign, transform_max_iter
-        How `transform` codes rows, as in `SparseCoder`; the penalty is `alpha` where `transform_alpha` is None.
-    verbose : bool
-        Kept for scikit-learn's signature; see `learnt.engine.progress` for progress.
-    random_state : int, RandomState, Generator or None
-        For the order of rows, and for rows that take the place of unused atoms.
-    positive_code, positive_dict : bool, default=False
-        Keep codes, or atoms, at 0 or more.
-    callback : callable or None
+    dict_init : array-like of shape (n_components, n_features) or None, default=None
+        The atoms to start from; None takes singular vectors of X.
+    transform_algorithm : {"omp", "lasso_lars", "lasso_cd", "lars", "threshold"}, default="omp"
+        How `transform` codes rows:
+        "omp", orthogonal matching pursuit with a number of atoms for each row; "lasso_lars" and "lasso_cd", both the
+        exact lasso  min ½‖x − wD‖² + alpha‖w‖₁;  "lars", least angle regression with a number of atoms; "threshold"
+        shrinks the products with the atoms, the quickest and least exact.
+    transform_n_nonzero_coefs : int or None, default=None
+        How many atoms make up a row, for "omp" and "lars"; None is a tenth of the number of columns. More reconstruct
+        rows better, with less sparse codes.
+    transform_alpha : float or None, default=None
+        Regularisation strength of the lassos in `transform`, and threshold of "threshold"; None is `alpha`.
+    verbose : bool, default=False
+        Kept for scikit-learn's signature, and without effect.
+    split_sign : bool, default=False
+        Whether to return the positive and the negative part of a code in columns of their own, for classifiers that
+        take the sign to mean something.
+    random_state : int, RandomState, Generator or None, default=None
+        Where the order of rows comes from, and rows that take the place of unused atoms. Pass an integer for the same
+        result every time.
+    positive_code : bool, default=False
+        Whether to keep codes at 0 or more; not with "lars".
+    positive_dict : bool, default=False
+        Whether to keep atoms at 0 or more.
+    transform_max_iter : int, default=1000
+        The most rounds of the lassos, for one row.
+    callback : callable or None, default=None
         Called after every batch with a dict of `step`, `batch_cost` and `dictionary`.
     tol : float, default=1e-3
         Stop when a batch moves the atoms by less than this; 0 never does.
     max_no_improvement : int or None, default=10
-        Stop when so many batches in a row did not lower the smoothed objective.
+        Stop when so many batches in a row did not lower the smoothed objective; None never does.
 
     Attributes
     ----------
-    components_ : array of shape (n_components, n_features)
-        The atoms.
+    components_ : ndarray of shape (n_components, n_features)
+        The atoms, one a row.
     n_iter_ : int
-        Passes over the rows, the last perhaps not whole.
+        How many passes were made over the rows, the last perhaps not whole.
     n_steps_ : int
-        The number of batches.
+        How many batches were learnt.
+
+    See Also
+    --------
+    DictionaryLearning : All rows in every round, more exact.
+    SparseCoder : Codes by atoms that are known.
+    MiniBatchSparsePCA : Components of few columns.
+    MiniBatchNMF : Parts and weights that are never negative.
+
+    Notes
+    -----
+    A batch is coded by the atoms so far; WᵀW and WᵀX are kept as averages that forget old batches slowly, and in `fit`
+    codes older than one pass over the rows sooner; the atoms are the best for these averages [1]_. Memory for d columns
+    and k atoms is O(k² + k d) besides the rows.
+
+    References
+    ----------
+    .. [1] J. Mairal, F. Bach, J. Ponce and G. Sapiro, "Online dictionary learning for sparse coding", ICML, 2009.
 
     Examples
     --------
@@ -100,28 +129,28 @@ class MiniBatchDictionaryLearning(CallbackSupportMixin, CodingTransformer, Estim
 
     def __init__(
         self,
-        n_components=None,
+        n_components: int | None = None,
         *,
-        alpha=1,
-        max_iter=1_000,
-        fit_algorithm="lars",
-        n_jobs=None,
-        batch_size=256,
-        shuffle=True,
-        dict_init=None,
-        transform_algorithm="omp",
-        transform_n_nonzero_coefs=None,
-        transform_alpha=None,
-        verbose=False,
-        split_sign=False,
-        random_state=None,
-        positive_code=False,
-        positive_dict=False,
-        transform_max_iter=1000,
-        callback=None,
-        tol=1e-3,
-        max_no_improvement=10,
-    ):
+        alpha: float = 1,
+        max_iter: int = 1_000,
+        fit_algorithm: str = "lars",
+        n_jobs: int | None = None,
+        batch_size: int = 256,
+        shuffle: bool = True,
+        dict_init: Any = None,
+        transform_algorithm: str = "omp",
+        transform_n_nonzero_coefs: int | None = None,
+        transform_alpha: float | None = None,
+        verbose: Any = False,
+        split_sign: bool = False,
+        random_state: Any = None,
+        positive_code: bool = False,
+        positive_dict: bool = False,
+        transform_max_iter: int = 1000,
+        callback: Any = None,
+        tol: float = 1e-3,
+        max_no_improvement: int | None = 10,
+    ) -> None:
         self.n_components = n_components
         self.alpha = alpha
         self.max_iter = max_iter
@@ -145,7 +174,7 @@ class MiniBatchDictionaryLearning(CallbackSupportMixin, CodingTransformer, Estim
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> MiniBatchDictionaryLearning:
-        """Learn the atoms."""
+        """Learn the atoms from the rows of X, in batches."""
         self._check_params()
         X, _, _ = check_fit(self, X)
         self._random_state = random_state_of(self.random_state)
@@ -173,7 +202,7 @@ class MiniBatchDictionaryLearning(CallbackSupportMixin, CodingTransformer, Estim
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> MiniBatchDictionaryLearning:
-        """Learn from one batch of rows more."""
+        """Improve the atoms with one batch of rows more."""
         first = not hasattr(self, "components_")
         self._check_params()
         X, _, _ = check_fit(self, X, reset=first)

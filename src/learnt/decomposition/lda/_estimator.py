@@ -32,60 +32,91 @@ class LatentDirichletAllocation(CallbackSupportMixin, ClassNamePrefixFeaturesOut
 
     θ_d ~ Dirichlet(α),  β_t ~ Dirichlet(η);   of each word  t ~ θ_d,  w ~ β_t
 
-    Variational Bayes: θ and β have Dirichlet distributions of their own, γ_d and λ_t, that maximise the evidence bound.
-    For given topics each document is iterated by itself to a fixed point,
-
-        γ_dt = α + Σ_w n_dw p_dwt,   p_dwt ∝ exp(E log θ_dt + E log β_tw),
-
-    and then  λ_tw = η + Σ_d n_dw p_dwt,  over all documents or, weighted, over a batch of them. The compiled loop goes
-    over a document's own words only, documents on all threads; results are the same for any number of them, and those
-    of scikit-learn with one job for the same seed.
+    Take it to find what a collection of texts is about, from counts of words (`CountVectorizer`; not tf-idf, which are
+    no counts).
 
     Parameters
     ----------
     n_components : int, default=10
-        How many topics.
-    doc_topic_prior, topic_word_prior : float or None
-        α and η; 1 / n_components by default.
+        How many topics to find. Compare `perplexity` of documents left out, and whether topics make sense.
+    doc_topic_prior : float or None, default=None
+        α, the Dirichlet prior of the topics of a document, in [0, 1]; None is 1 / n_components. Smaller: documents of
+        fewer topics.
+    topic_word_prior : float or None, default=None
+        η, the Dirichlet prior of the words of a topic, in [0, 1]; None is 1 / n_components. Smaller: topics of fewer
+        words.
     learning_method : {"batch", "online"}, default="batch"
-        Topics from all documents at once, or after each batch of them.
-    learning_decay, learning_offset : float, default=0.7 and 10
-        "online": batch number i, from 1, has the weight (learning_offset + i) ** −learning_decay.
+        "batch" updates the topics once a pass, from all documents; "online" after each batch of them, much faster for
+        many documents.
+    learning_decay : float, default=0.7
+        κ of "online": batch number i, from 1, has the weight (learning_offset + i) ** −κ. Above 0.5 and at most 1 for
+        convergence; the larger, the less later batches count.
+    learning_offset : float, default=10.0
+        At least 1; a larger one makes the first batches of "online" count less.
     max_iter : int, default=10
         Passes over the documents.
     batch_size : int, default=128
         Documents of a batch, in "online" and `partial_fit`.
     evaluate_every : int, default=-1
-        Every how many passes the perplexity is looked at, which takes time; 0 or less is never.
+        Every how many passes the perplexity is computed, to stop early; it takes about as long as a pass. 0 or less is
+        never.
     total_samples : float, default=1e6
-        Documents there are, for `partial_fit` and `perplexity(sub_sampling=True)`.
+        How many documents there are in all, for `partial_fit` and `perplexity(sub_sampling=True)`.
     perp_tol : float, default=0.1
         Stop when the perplexity changes by less; only with `evaluate_every`.
     mean_change_tol : float, default=1e-3
-        Shares of a document stand still when they change by less than this on average.
+        Stopping tolerance for one document: its topic shares stand still when they change by less than this on average.
     max_doc_update_iter : int, default=100
         The most iterations for one document.
-    n_jobs : int or None
-        Threads; None is all there are.
+    n_jobs : int or None, default=None
+        The most threads to use; None or -1 for all that this process may. The result does not depend on it.
     verbose : int, default=0
-        Above 0, passes are logged to the logger named "learnt".
-    random_state : int, RandomState, Generator or None
-        Of the first topics, and of the shares that every document begins with.
+        Log each pass to the logger "learnt" where it is more than 0.
+    random_state : int, RandomState, Generator or None, default=None
+        Where the first topics come from, and the shares that every document begins with. Pass an integer for the same
+        topics every time.
 
     Attributes
     ----------
-    components_ : array of shape (n_components, n_features)
+    components_ : ndarray of shape (n_components, n_features)
         λ: how often each word was found in each topic, plus η. Divided by their sums, rows are distributions of words.
-    exp_dirichlet_component_ : array of shape (n_components, n_features)
-        exp E log β.
-    n_batch_iter_, n_iter_ : int
-        Steps made (from 1), and passes.
+    exp_dirichlet_component_ : ndarray of shape (n_components, n_features)
+        exp E log β, which the shares of documents are computed from.
+    n_batch_iter_ : int
+        The number of the next update of the topics, from 1.
+    n_iter_ : int
+        The number of passes.
     bound_ : float
-        Perplexity of the documents after the last pass.
-    doc_topic_prior_, topic_word_prior_ : float
+        The perplexity of the training documents after the last pass.
+    doc_topic_prior_ : float
+        The α that was taken.
+    topic_word_prior_ : float
+        The η that was taken.
     random_state_ : RandomState
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        The source of random numbers, which `partial_fit` goes on from.
+
+    See Also
+    --------
+    NMF : Quicker parts of counts or tf-idf.
+    TruncatedSVD : Latent semantic analysis.
+    sklearn.feature_extraction.text.CountVectorizer : Counts of words from texts.
+
+    Notes
+    -----
+    Variational Bayes [1]_: θ and β have Dirichlet distributions of their own, γ_d and λ_t, that maximise the evidence
+    bound. For given topics each document is iterated by itself to a fixed point,
+
+        γ_dt = α + Σ_w n_dw p_dwt,   p_dwt ∝ exp(E log θ_dt + E log β_tw),
+
+    and then  λ_tw = η + Σ_d n_dw p_dwt,  over all documents or, weighted, over a batch of them [2]_. The compiled loop
+    goes over a document's own words only, documents on all threads; results are the same for any number of them, and
+    those of scikit-learn with one job for the same seed.
+
+    References
+    ----------
+    .. [1] D. M. Blei, A. Y. Ng and M. I. Jordan, "Latent Dirichlet allocation", Journal of Machine Learning Research 3,
+       2003.
+    .. [2] M. D. Hoffman, D. M. Blei and F. Bach, "Online learning for latent Dirichlet allocation", NIPS, 2010.
 
     Examples
     --------
@@ -158,7 +189,13 @@ class LatentDirichletAllocation(CallbackSupportMixin, ClassNamePrefixFeaturesOut
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> LatentDirichletAllocation:
-        """Find the topics of the documents X, counts of words."""
+        """Find the topics of the documents X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Counts: how often each word (column) is in each document (row).
+        """
         self._check_parameters()
         X = check_fit(self, X).X
         check_not_negative(X, f"{type(self).__name__}.fit")
@@ -186,7 +223,13 @@ class LatentDirichletAllocation(CallbackSupportMixin, ClassNamePrefixFeaturesOut
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> LatentDirichletAllocation:
-        """Learn from some documents more, of `total_samples`, in batches."""
+        """Learn from some documents more, of `total_samples`, in batches.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Counts: how often each word (column) is in each document (row).
+        """
         self._check_parameters()
         first = not hasattr(self, "components_")
         X = check_fit(self, X, reset=first).X
@@ -268,7 +311,18 @@ class LatentDirichletAllocation(CallbackSupportMixin, ClassNamePrefixFeaturesOut
         return shares
 
     def transform(self, X: Any, *, normalize: bool = True) -> np.ndarray:
-        """The shares of the topics in every document; with `normalize=False` the parameters of their distribution."""
+        """The share of each topic in every document.
+
+        Parameters
+        ----------
+        normalize : bool, default=True
+            Whether to return shares, which add up to 1; False returns the parameters of their Dirichlet distribution.
+
+        Returns
+        -------
+        shares : ndarray of shape (n_samples, n_components)
+            One row for each document, one column for each topic.
+        """
         X = self._checked(X, "transform")
         shares = self._shares(X)
         if normalize:
@@ -276,17 +330,44 @@ class LatentDirichletAllocation(CallbackSupportMixin, ClassNamePrefixFeaturesOut
         return shares.astype(self.components_.dtype, copy=False)
 
     def fit_transform(self, X: Any, y: Any = None, *, normalize: bool = True) -> np.ndarray:
-        """Find the topics of X, and their shares in every document."""
+        """Find the topics of X, and return their shares in every document.
+
+        Parameters
+        ----------
+        normalize : bool, default=True
+            Whether to return shares, which add up to 1; False returns the parameters of their Dirichlet distribution.
+
+        Returns
+        -------
+        shares : ndarray of shape (n_samples, n_components)
+            One row for each document, one column for each topic.
+        """
         return self.fit(X, y).transform(X, normalize=normalize)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The evidence bound of the documents, below their log probability."""
+        """The evidence bound of the documents, which lies below their log probability; the higher, the better.
+
+        Returns
+        -------
+        score : float
+            The bound, of all documents together.
+        """
         return self._bound(self._checked(X, "score"), 1.0)
 
     def perplexity(self, X: Any, sub_sampling: bool = False) -> float:
-        """exp(−bound / words): as uncertain as a word drawn from so many equally likely ones.
+        """exp(−bound / words): as uncertain as a word drawn from so many equally likely ones; the lower, the better.
 
-        With `sub_sampling` the documents stand for `total_samples` like them.
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Counts of words, best of documents left out.
+        sub_sampling : bool, default=False
+            Whether the documents stand for `total_samples` like them.
+
+        Returns
+        -------
+        perplexity : float
+            The perplexity per word.
         """
         X = self._checked(X, "perplexity")
         return self._perplexity(X, float(self.total_samples) / X.shape[0] if sub_sampling else 1.0)

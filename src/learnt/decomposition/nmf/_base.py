@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -24,8 +24,18 @@ _INITS = ("random", "nndsvd", "nndsvda", "nndsvdar", "custom", None)
 class Factorisation(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """X ≈ W H with no entry below 0."""
 
-    def fit(self, X: Any, y: Any = None, **params: Any) -> Any:
-        """Find the parts of X; W and H to start from may be given, with init="custom"."""
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+        """Find the parts H of X; W and H to start from may be given, with init="custom".
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows to learn from, none of their entries below 0.
+        y : Ignored
+            Not used; there so that all estimators can be called in the same way.
+        **params : dict
+            `W` and `H`, arrays to start from, which need init="custom".
+        """
         self.fit_transform(X, **params)
         return self
 
@@ -67,7 +77,13 @@ class Factorisation(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Trans
         return Penalties(d * W * self.l1_ratio, n * H * self.l1_ratio, d * W * rest, n * H * rest)
 
     def inverse_transform(self, X: Any) -> Any:
-        """Rows from how much of each part is in them: W H."""
+        """Rows from how much of each part is in them: W H.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_components)
+            The weights W, as `transform` returns them.
+        """
         check_is_fitted(self)
         return X @ self.components_
 

@@ -29,49 +29,79 @@ class NMF(Factorisation):
 
     min  D(X, W H) + α_W d (ρ ‖W‖₁ + (1 − ρ)/2 ‖W‖²) + α_H n (ρ ‖H‖₁ + (1 − ρ)/2 ‖H‖²),   ρ = l1_ratio
 
-    D is half the squared Frobenius norm of X − W H, or another β-divergence. Coordinate descent reads X once an
-    iteration, so that X may be an array, sparse, a memory map, a `learnt.scan` table or a Dask collection; W, a row for
-    each of X's, is in memory. It goes over the factors several times for each product with X, and so needs fewer
-    iterations than it would with one sweep each.
+    D is half the squared Frobenius norm of X − W H, or another β-divergence. Take it for rows of amounts (counts,
+    pixels, intensities) that nothing is subtracted from: parts are easier to interpret than the components of `PCA`.
 
     Parameters
     ----------
     n_components : int, "auto" or None, default="auto"
-        How many parts; the number of features, or as many as a given H has, by default.
-    init : {"random", "nndsvd", "nndsvda", "nndsvdar", "custom"} or None
-        Where to start: random numbers; non-negative parts of singular vectors, with zeros left, filled with the mean of
-        X, or with small random numbers; the W and H given to `fit_transform`. None is "nndsvda", or "random" for more
-        components than rows or features.
+        How many parts to find. "auto" is the number of columns, or as many as a given H has; None the number of
+        columns. Usually far fewer than columns: too many make parts that mean nothing.
+    init : {"random", "nndsvd", "nndsvda", "nndsvdar", "custom"} or None, default=None
+        Where to start: "random" numbers; "nndsvd", non-negative parts of singular vectors, with zeros left, good for
+        sparse factors; "nndsvda", the same with zeros filled with the mean of X; "nndsvdar", filled with small random
+        numbers; "custom", the W and H given to `fit_transform`. None is "nndsvda", or "random" for more components than
+        rows or columns.
     solver : {"cd", "mu"}, default="cd"
-        Coordinate descent, or multiplicative updates, which take any `beta_loss`.
+        "cd" is coordinate descent, quick, for beta_loss="frobenius" alone; "mu" multiplicative updates, which take any
+        `beta_loss`, and never move an entry that starts at 0.
     beta_loss : {"frobenius", "kullback-leibler", "itakura-saito"} or float, default="frobenius"
-        The divergence; with 0 or less X must have no zeros.
+        The β-divergence between X and W H: "frobenius" (β = 2) is half the squared error; "kullback-leibler" (1) suits
+        counts; "itakura-saito" (0) suits power spectra, and does not depend on scale. With 0 or less X must have no
+        zeros.
     tol : float, default=1e-4
-        "cd": stop when the projected gradient is this share of what it was at first, and further iterations would, by
-        how fast it falls, take no more than this share off the objective. "mu": when ten iterations lower the error by
-        less than this share of what it was.
+        Stopping tolerance. "cd": stop when the projected gradient is this share of what it was at first, and further
+        iterations would, by how fast it falls, take no more than this share off the objective. "mu": when ten
+        iterations lower the error by less than this share of what it was.
     max_iter : int, default=200
-    random_state : int, RandomState, Generator or None
-        Of the start, and of `shuffle`.
-    alpha_W, alpha_H : float, default=0 and "same"
-        Penalties of W and H.
-    l1_ratio : float in [0, 1], default=0
-        Share of absolute values in the penalties.
+        The most iterations; raise it after a convergence warning.
+    random_state : int, RandomState, Generator or None, default=None
+        Where the start comes from, and the order of `shuffle`. Pass an integer for the same result every time.
+    alpha_W : float, default=0.0
+        Regularisation strength of W, at least 0; more makes it smaller, and sparser with l1_ratio above 0. It is
+        multiplied by the number of columns, so that it means the same for tables of any size.
+    alpha_H : float or "same", default="same"
+        Regularisation strength of H, multiplied by the number of rows; "same" is `alpha_W`.
+    l1_ratio : float, default=0.0
+        Share of absolute values in the penalties, in [0, 1]: 0 shrinks all entries (ridge), 1 makes many of them 0
+        (lasso).
     verbose : int, default=0
-        Above 0, iterations are logged to the logger named "learnt".
+        Log each iteration to the logger "learnt" where it is more than 0.
     shuffle : bool, default=False
         Whether "cd" visits coordinates in a random order.
 
     Attributes
     ----------
-    components_ : array of shape (n_components, n_features)
-        H.
+    components_ : ndarray of shape (n_components, n_features)
+        The parts H, one a row.
     n_components_ : int
+        How many parts there are.
     reconstruction_err_ : float
-        √(2 D(X, W H)), for "frobenius" ‖X − W H‖.
+        √(2 D(X, W H)) of the training rows; for "frobenius" ‖X − W H‖.
     n_iter_ : int
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        The number of iterations.
+
+    See Also
+    --------
+    MiniBatchNMF : In batches of rows, for many of them.
+    LatentDirichletAllocation : Topics of counts, as a probability model.
+    TruncatedSVD : The best approximation where entries may be negative.
+    non_negative_factorization : The same as a function.
+
+    Notes
+    -----
+    "cd" [1]_ reads X once an iteration, so that X may be an array, sparse, a memory map, a `learnt.scan` table or a
+    Dask collection; W, a row for each of X's, is in memory. It goes over the factors several times for each product
+    with X, and so needs fewer iterations than it would with one sweep each. An iteration takes O(nnz k) time for k
+    parts and nnz entries that are not 0, and sweeps of O((n + d) k²). "mu" follows [2]_. Only a local minimum is found:
+    other starts may give other parts.
+
+    References
+    ----------
+    .. [1] A. Cichocki and A.-H. Phan, "Fast local algorithms for large scale nonnegative matrix and tensor
+       factorizations", IEICE Transactions on Fundamentals E92-A, 2009.
+    .. [2] C. Févotte and J. Idier, "Algorithms for nonnegative matrix factorization with the β-divergence",
+       Neural Computation 23, 2011.
 
     Examples
     --------
@@ -142,7 +172,20 @@ class NMF(Factorisation):
 
     @with_callbacks
     def fit_transform(self, X: Any, y: Any = None, W: Any = None, H: Any = None) -> np.ndarray:
-        """Find the parts of X, and give how much of each is in every row (W)."""
+        """Find the parts of X, and return how much of each is in every row.
+
+        Parameters
+        ----------
+        W : array-like of shape (n_samples, n_components), default=None
+            The weights to start from, with init="custom"; else ignored, with a warning.
+        H : array-like of shape (n_components, n_features), default=None
+            The parts to start from, with init="custom"; else ignored, with a warning.
+
+        Returns
+        -------
+        W : ndarray of shape (n_samples, n_components)
+            The weights of the parts in each row.
+        """
         self._check_parameters()
         X = check_fit(self, X, order="C").X
         with single_blas():

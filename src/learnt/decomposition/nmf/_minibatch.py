@@ -40,47 +40,74 @@ class MiniBatchNMF(Factorisation):
     Parameters
     ----------
     n_components : int, "auto" or None, default="auto"
-        How many parts; the number of features, or as many as a given H has, by default.
-    init : {"random", "nndsvd", "nndsvda", "nndsvdar", "custom"} or None
-        Where to start, as in `NMF`.
+        How many parts to find. "auto" is the number of columns, or as many as a given H has; None the number of
+        columns. Usually far fewer than columns: too many make parts that mean nothing.
+    init : {"random", "nndsvd", "nndsvda", "nndsvdar", "custom"} or None, default=None
+        Where to start: "random" numbers; "nndsvd", non-negative parts of singular vectors, with zeros left, good for
+        sparse factors; "nndsvda", the same with zeros filled with the mean of X; "nndsvdar", filled with small random
+        numbers; "custom", the W and H given to `fit_transform`. None is "nndsvda", or "random" for more components than
+        rows or columns.
     batch_size : int, default=1024
-        Rows of a batch.
+        Rows of a batch. Larger batches make steadier progress; smaller ones update the parts more often.
     beta_loss : {"frobenius", "kullback-leibler", "itakura-saito"} or float, default="frobenius"
-        The divergence; with 0 or less X must have no zeros.
+        The β-divergence between X and W H: "frobenius" (β = 2) is half the squared error; "kullback-leibler" (1) suits
+        counts; "itakura-saito" (0) suits power spectra, and does not depend on scale. With 0 or less X must have no
+        zeros.
     tol : float, default=1e-4
         Stop when a batch changes H by less than this share of its norm; 0 never does.
     max_no_improvement : int or None, default=10
-        Stop when so many batches in a row did not lower the smoothed objective.
+        Stop when so many batches in a row did not lower the smoothed objective; None never does.
     max_iter : int, default=200
         The most passes over the rows.
-    alpha_W, alpha_H : float, default=0 and "same"
-        Penalties of W and H, as in `NMF`.
-    l1_ratio : float in [0, 1], default=0
-        Share of absolute values in the penalties.
-    forget_factor : float in [0, 1], default=0.7
-        What counts of the sums after a pass.
+    alpha_W : float, default=0.0
+        Regularisation strength of W, at least 0; more makes it smaller, and sparser with l1_ratio above 0. It is
+        multiplied by the number of columns, so that it means the same for tables of any size.
+    alpha_H : float or "same", default="same"
+        Regularisation strength of H, multiplied by the number of rows; "same" is `alpha_W`.
+    l1_ratio : float, default=0.0
+        Share of absolute values in the penalties, in [0, 1]: 0 shrinks all entries (ridge), 1 makes many of them 0
+        (lasso).
+    forget_factor : float, default=0.7
+        What counts of the sums after a pass, in [0, 1]: 1 for rows of one source that keep coming, less where old rows,
+        or early parts, should be forgotten sooner.
     fresh_restarts : bool, default=False
-        Whether W of a batch is solved for from the start, instead of updated once.
+        Whether W of a batch is solved for from the start, instead of updated once: slower, and more exact.
     fresh_restarts_max_iter : int, default=30
-        The most updates of it.
-    transform_max_iter : int or None
-        The most updates of W in `transform`; `max_iter` by default.
-    random_state : int, RandomState, Generator or None
-        Of the start.
+        The most updates of W then.
+    transform_max_iter : int or None, default=None
+        The most updates of W in `transform`; None is `max_iter`.
+    random_state : int, RandomState, Generator or None, default=None
+        Where the start comes from. Pass an integer for the same result every time.
     verbose : int, default=0
-        Above 0, batches are logged to the logger named "learnt".
+        Log each batch to the logger "learnt" where it is more than 0.
 
     Attributes
     ----------
-    components_ : array of shape (n_components, n_features)
-        H.
+    components_ : ndarray of shape (n_components, n_features)
+        The parts H, one a row.
     n_components_ : int
+        How many parts there are.
     reconstruction_err_ : float
-        √(2 D(X, W H)), for "frobenius" ‖X − W H‖.
-    n_iter_, n_steps_ : int
-        Passes, the last perhaps not whole, and batches.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        √(2 D(X, W H)) of the training rows; for "frobenius" ‖X − W H‖.
+    n_iter_ : int
+        How many passes were made over the rows, the last perhaps not whole.
+    n_steps_ : int
+        How many batches were learnt.
+
+    See Also
+    --------
+    NMF : All rows at once; more exact.
+    MiniBatchDictionaryLearning : Sparse codes, whose entries may be negative.
+
+    Notes
+    -----
+    A batch of m rows takes O(m d k) time, for k parts of d columns. The sums of old batches stand in for the rows
+    themselves [1]_, so that memory does not grow with the rows seen by `partial_fit`.
+
+    References
+    ----------
+    .. [1] A. Lefèvre, F. Bach and C. Févotte, "Online algorithms for nonnegative matrix factorization with the
+       Itakura-Saito divergence", WASPAA, 2011.
 
     Examples
     --------
@@ -168,7 +195,20 @@ class MiniBatchNMF(Factorisation):
 
     @with_callbacks
     def fit_transform(self, X: Any, y: Any = None, W: Any = None, H: Any = None) -> np.ndarray:
-        """Find the parts of X, and give how much of each is in every row (W)."""
+        """Find the parts of X, and return how much of each is in every row.
+
+        Parameters
+        ----------
+        W : array-like of shape (n_samples, n_components), default=None
+            The weights to start from, with init="custom"; else ignored, with a warning.
+        H : array-like of shape (n_components, n_features), default=None
+            The parts to start from, with init="custom"; else ignored, with a warning.
+
+        Returns
+        -------
+        W : ndarray of shape (n_samples, n_components)
+            The weights of the parts in each row.
+        """
         self._check_parameters()
         X = check_fit(self, X, order="C").X
         with single_blas():
@@ -187,7 +227,15 @@ class MiniBatchNMF(Factorisation):
         return W
 
     def partial_fit(self, X: Any, y: Any = None, W: Any = None, H: Any = None) -> MiniBatchNMF:
-        """Learn from one batch of rows more; the first may bring W and H to start from, with init="custom"."""
+        """Learn from one batch of rows more; the first may bring W and H to start from, with init="custom".
+
+        Parameters
+        ----------
+        W : array-like of shape (n_samples, n_components), default=None
+            The weights to start from, with init="custom"; only for the first batch.
+        H : array-like of shape (n_components, n_features), default=None
+            The parts to start from, with init="custom"; only for the first batch.
+        """
         self._check_parameters()
         first = not hasattr(self, "components_")
         X = check_fit(self, X, order="C", reset=first).X

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -27,8 +27,8 @@ class SparseComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
         extra={"n_iter_": count()},
     )
 
-    def fit(self, X: Any, y: Any = None) -> Any:
-        """Find the components."""
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the sparse components of X."""
         self._check_parameters()
         X = check_fit(self, X).X
         self.mean_ = X.mean(axis=0)

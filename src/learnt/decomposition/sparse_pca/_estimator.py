@@ -16,43 +16,64 @@ from learnt.engine.schema import count, listof, number
 class SparsePCA(SparseComponents):
     """Components with few entries that are not 0:  min over U, C of  ½‖X − UC‖² + α Σ|c|  with ‖uₖ‖ ≤ 1.
 
-    Of the centred rows. This is dictionary learning on the columns: those are made of few scores each, and the codes
-    are the components, which are then scaled to length 1. Reference: Zou, Hastie & Tibshirani, Sparse principal
-    component analysis, 2006; Jenatton, Obozinski & Bach, Structured sparse PCA, 2009.
+    X stands for the centred rows. Take it where components should be easy to interpret: each is made of few columns,
+    and may share them with others, since they need not be orthogonal.
 
     Parameters
     ----------
-    n_components : int or None
-        How many; as many as features by default.
+    n_components : int or None, default=None
+        How many components to find; None is the number of columns.
     alpha : float, default=1
-        The price of an entry's absolute value.
+        Regularisation strength: the price of an entry's absolute value. The larger, the more entries are 0.
     ridge_alpha : float, default=0.01
-        Penalty of the scores that `transform` finds.
+        Ridge penalty of the scores that `transform` finds; it keeps them stable where components are alike.
     max_iter : int, default=1000
         The most rounds.
     tol : float, default=1e-8
         Stop when a round lowers the objective by less than this share of it.
     method : {"lars", "cd"}, default="lars"
-        scikit-learn's two ways to the same codes; here both mean the same.
-    n_jobs : int or None
-        Threads; None is all there are.
-    U_init, V_init : array of shape (n_samples, n_components), (n_components, n_features)
-        Scores and components to start from; singular vectors of X by default.
-    verbose : bool
-        Kept for scikit-learn's signature; see `learnt.engine.progress` for progress.
-    random_state : int, RandomState, Generator or None
-        For scores that take the place of those of unused components.
+        Kept for scikit-learn's signature: both find the same codes, in the same way.
+    n_jobs : int or None, default=None
+        The most threads to use; None or -1 for all that this process may. The result does not depend on it.
+    U_init : array-like of shape (n_samples, n_components) or None, default=None
+        Scores to start from; None takes singular vectors of X.
+    V_init : array-like of shape (n_components, n_features) or None, default=None
+        Components to start from; None takes singular vectors of X.
+    verbose : bool, default=False
+        Kept for scikit-learn's signature, and without effect.
+    random_state : int, RandomState, Generator or None, default=None
+        Where scores come from that take the place of those of unused components. Pass an integer for the same result
+        every time.
 
     Attributes
     ----------
-    components_ : array of shape (n_components, n_features)
-        Of length 1, or 0 where a component is not needed.
+    components_ : ndarray of shape (n_components, n_features)
+        The components, of length 1, or 0 where one is not needed.
     error_ : list of float
         The objective after every round.
-    n_components_, n_iter_ : int
-    mean_ : array of shape (n_features,)
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    n_components_ : int
+        How many components there are.
+    n_iter_ : int
+        The number of rounds.
+    mean_ : ndarray of shape (n_features,)
+        The mean of each column, which is subtracted from rows.
+
+    See Also
+    --------
+    PCA : Components of all columns, much quicker.
+    MiniBatchSparsePCA : In batches of columns, faster and less exact.
+    DictionaryLearning : Few atoms for each row, instead of few columns for each component.
+
+    Notes
+    -----
+    This is dictionary learning on the columns: each is made of few scores, and the codes are the components, which are
+    then scaled to length 1.
+
+    References
+    ----------
+    .. [1] H. Zou, T. Hastie and R. Tibshirani, "Sparse principal component analysis", Journal of Computational and
+       Graphical Statistics 15, 2006.
+    .. [2] R. Jenatton, G. Obozinski and F. Bach, "Structured sparse principal component analysis", AISTATS, 2010.
 
     Examples
     --------

@@ -17,41 +17,54 @@ class MiniBatchSparsePCA(SparseComponents):
 
     Parameters
     ----------
-    n_components : int or None
-        How many; as many as features by default.
+    n_components : int or None, default=None
+        How many components to find; None is the number of columns.
     alpha : float, default=1
-        The price of an entry's absolute value.
+        Regularisation strength: the price of an entry's absolute value. The larger, the more entries are 0.
     ridge_alpha : float, default=0.01
-        Penalty of the scores that `transform` finds.
+        Ridge penalty of the scores that `transform` finds; it keeps them stable where components are alike.
     max_iter : int, default=1000
         The most passes over the columns.
-    callback : callable or None
+    callback : callable or None, default=None
         Called after every batch with a dict of `step`, `batch_cost` and `dictionary`.
     batch_size : int, default=3
-        Columns of a batch.
-    verbose : bool
-        Kept for scikit-learn's signature; see `learnt.engine.progress` for progress.
+        Columns of a batch. Larger batches make steadier progress.
+    verbose : bool, default=False
+        Kept for scikit-learn's signature, and without effect.
     shuffle : bool, default=True
         Whether columns are put into random order first.
-    n_jobs : int or None
-        Threads; None is all there are.
+    n_jobs : int or None, default=None
+        The most threads to use; None or -1 for all that this process may. The result does not depend on it.
     method : {"lars", "cd"}, default="lars"
-        scikit-learn's two ways to the same codes; here both mean the same.
-    random_state : int, RandomState, Generator or None
-        For the order of columns, and for scores that take the place of those of unused components.
+        Kept for scikit-learn's signature: both find the same codes, in the same way.
+    random_state : int, RandomState, Generator or None, default=None
+        Where the order of columns comes from, and scores that take the place of those of unused components. Pass an
+        integer for the same result every time.
     tol : float, default=1e-3
         Stop when a batch moves the scores by less than this; 0 never does.
     max_no_improvement : int or None, default=10
-        Stop when so many batches in a row did not lower the smoothed objective.
+        Stop when so many batches in a row did not lower the smoothed objective; None never does.
 
     Attributes
     ----------
-    components_ : array of shape (n_components, n_features)
-        Of length 1, or 0 where a component is not needed.
-    n_components_, n_iter_ : int
-    mean_ : array of shape (n_features,)
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    components_ : ndarray of shape (n_components, n_features)
+        The components, of length 1, or 0 where one is not needed.
+    n_components_ : int
+        How many components there are.
+    n_iter_ : int
+        How many passes were made over the columns, the last perhaps not whole.
+    mean_ : ndarray of shape (n_features,)
+        The mean of each column, which is subtracted from rows.
+
+    See Also
+    --------
+    SparsePCA : All columns in every round, more exact.
+    PCA : Components of all columns, much quicker.
+    IncrementalPCA : Dense components from batches of rows.
+
+    References
+    ----------
+    .. [1] J. Mairal, F. Bach, J. Ponce and G. Sapiro, "Online dictionary learning for sparse coding", ICML, 2009.
 
     Examples
     --------
