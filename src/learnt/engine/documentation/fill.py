@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin, ClusterMixin, OutlierMixin, RegressorM
 from learnt.engine.documentation.glossary import (
     ANYWHERE,
     ATTRIBUTES,
+    DECIDED,
     PREDICTED,
     RETURNS,
     SCORED,
@@ -77,7 +78,10 @@ def document_class(cls: type) -> None:
 def _document_method(name: str, method: Any, kind: str, cls: type) -> None:
     setattr(method, _DONE, True)
     words = {**ANYWHERE, **_data(name, method, kind, cls)}
-    returned = {**RETURNS, "predict": PREDICTED[kind], "score": SCORED.get(kind, SCORED["any"])}.get(name)
+    by_kind = {"predict": PREDICTED[kind], "score": SCORED.get(kind, SCORED["any"])}
+    if kind in DECIDED:
+        by_kind["decision_function"] = DECIDED[kind]
+    returned = {**RETURNS, **by_kind}.get(name)
     method.__doc__ = _filled(method.__doc__, method, words, returned, YIELDS.get(name))
 
 

@@ -161,6 +161,10 @@ PREDICTED = {
     "any": """y_pred : ndarray of shape (n_samples,)
     The prediction for each row.""",
 }
+DECIDED = {
+    "outlier_detector": """scores : ndarray of shape (n_samples,)
+    How far each row is from being called an outlier: negative for those that `predict` calls one.""",
+}
 SCORED = {
     "classifier": """score : float
     The share of rows whose class is predicted (accuracy), by weight.""",
