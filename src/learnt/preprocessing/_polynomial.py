@@ -85,7 +85,7 @@ class PolynomialFeatures(TransformerMixin, Estimator):
     __learnt_takes__ = Takes(sparse=True)
 
     def __init__(
-        self, degree: Any = 2, *, interaction_only: bool = False, include_bias: bool = True, order: str = "C"
+        self, degree: Any = 2, *, interaction_only: bool = False, include_bias: bool = True, order: Any = "C"
     ) -> None:
         self.degree = degree
         self.interaction_only = interaction_only

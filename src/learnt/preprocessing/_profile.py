@@ -34,7 +34,8 @@ def profile(table: Any, target: Any = None, *, max_onehot: int = 20) -> dict[str
     target : str or array-like, optional
         The name of the column to be predicted, or its values.
     max_onehot : int, default=20
-        Above how many levels a category counts as one of many, in messages as in `TableEncoder`.
+        A column of strings with at most so many different values is a category; one with more may also be text or an
+        identifier.
 
     Returns
     -------
