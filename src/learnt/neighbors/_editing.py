@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,7 +21,7 @@ class _Edited(KNeighborsClassifier):
     weights: Any = "uniform"
     kept_indices_: np.ndarray
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any) -> Self:
         """Choose the rows to keep; y has one column.
 
         Parameters

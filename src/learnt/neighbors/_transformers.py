@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
@@ -21,7 +21,7 @@ class _GraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neigh
 
     mode: str
 
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Remember the rows."""
         check_choice(self, "mode", ("distance", "connectivity"))
         self._fit_rows(X)

@@ -81,7 +81,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, Estimator):
     def __learnt_takes__(self) -> Takes:
         return Takes(sparse=not self.with_mean, tensors=True, lazy=True, missing=True)
 
-    def __init__(self, *, copy: bool = True, with_mean: bool = True, with_std: bool = True):
+    def __init__(self, *, copy: bool = True, with_mean: bool = True, with_std: bool = True) -> None:
         self.copy = copy
         self.with_mean = with_mean
         self.with_std = with_std

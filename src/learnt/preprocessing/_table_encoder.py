@@ -109,7 +109,7 @@ class TableEncoder(TransformerMixin, Estimator):
         numeric: str = "raw",
         dtype: Any = None,
         random_state: Any = 0,
-    ):
+    ) -> None:
         self.kinds = kinds
         self.max_onehot = max_onehot
         self.min_frequency = min_frequency
