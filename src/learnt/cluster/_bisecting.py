@@ -41,28 +41,56 @@ class BisectingKMeans(KMeans):
     Parameters
     ----------
     n_clusters : int, default=8
+        The number of clusters k. `choose_k` finds one from the rows.
     init : {"random", "k-means++", "farthest-first"} or callable, default="random"
-        Where each split starts, as in `KMeans`.
+        Where each split starts: from two rows drawn at random, far apart, or the farthest from each other; or a
+        function of (X, n_clusters, random_state) that returns centres.
     n_init : int, default=1
         How many starts each split has; the one with the lowest inertia is kept.
-    random_state : int, RandomState, Generator or None
-    max_iter, verbose, tol, copy_x, algorithm
-        As in `KMeans`, for each split.
+    random_state : int, RandomState, Generator or None, default=None
+        Where the starts are drawn from. Pass an integer to get the same clusters every time.
+    max_iter : int, default=300
+        The most iterations of one start of a split.
+    verbose : int, default=0
+        Above 0, iterations are logged to the logger named "learnt".
+    tol : float, default=1e-4
+        Convergence of a split: stop when the squared movements of its centres sum to less than this times the mean
+        variance of the features.
+    copy_x : bool, default=True
+        Kept for scikit-learn's signature: X is never changed.
+    algorithm : {"lloyd", "elkan", "hamerly", "auto"}, default="lloyd"
+        Kept for scikit-learn's signature: names of ways to the same result, of which the fastest is always taken.
     bisecting_strategy : {"biggest_inertia", "largest_cluster"}, default="biggest_inertia"
-        Which cluster is split next: the one with the largest sum of squares, or with the most rows.
+        Which cluster is split next: the one with the largest sum of squares, or with the most rows. The latter gives
+        clusters of like size.
 
     Attributes
     ----------
-    cluster_centers_ : array of shape (k, n_features)
-    labels_ : array of shape (n_samples,)
-        As `predict` gives them: each split is asked in turn, from the first.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        The centres: means of the clusters.
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each row, as `predict` gives it: each split is asked in turn, from the first.
     inertia_ : float
         Σᵢ wᵢ ‖xᵢ − its centre‖².
-    split_centers_ : array of shape (k − 1, 2, n_features)
+    split_centers_ : ndarray of shape (n_clusters − 1, 2, n_features)
         The two centres of each split.
-    split_children_ : array of shape (k − 1, 2)
+    split_children_ : ndarray of shape (n_clusters − 1, 2)
         What follows on either side: another split, or −1 − the label of a cluster.
-    n_features_in_ : int
+
+    See Also
+    --------
+    KMeans : All clusters at once: usually lower inertia.
+    MiniBatchKMeans : From random batches of rows.
+    AgglomerativeClustering : A tree from the rows up, instead of from the top down.
+
+    Notes
+    -----
+    With splits of like size, all of them take about time n·d·log k in each iteration, where `KMeans` takes n·d·k.
+
+    References
+    ----------
+    .. [1] M. Steinbach, G. Karypis, V. Kumar, "A Comparison of Document Clustering Techniques",
+       KDD Workshop on Text Mining, 2000.
 
     Examples
     --------
@@ -93,18 +121,18 @@ class BisectingKMeans(KMeans):
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        init="random",
-        n_init=1,
-        random_state=None,
-        max_iter=300,
-        verbose=0,
-        tol=1e-4,
-        copy_x=True,
-        algorithm="lloyd",
-        bisecting_strategy="biggest_inertia",
-    ):
+        init: Any = "random",
+        n_init: int = 1,
+        random_state: Any = None,
+        max_iter: int = 300,
+        verbose: Any = 0,
+        tol: float = 1e-4,
+        copy_x: bool = True,
+        algorithm: str = "lloyd",
+        bisecting_strategy: str = "biggest_inertia",
+    ) -> None:
         self.n_clusters = n_clusters
         self.init = init
         self.n_init = n_init

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from learnt.cluster._kmeans import KMeans
 from learnt.drawing.frame import Frame, legend
 from learnt.drawing.svg import ACCENT, MUTED, Chart, number
+from learnt.engine.documentation import documented
 from learnt.engine.params import check_choice, check_number
 from learnt.engine.progress import track
 from learnt.engine.random import random_state_of
@@ -30,7 +31,33 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class ChosenK:
-    """A number of clusters and what it was chosen by; notebooks show the picture."""
+    """A number of clusters and what it was chosen by; notebooks show the picture.
+
+    Parameters
+    ----------
+    k : int
+        The number of clusters that was chosen.
+    method : {"elbow", "silhouette", "gap"}
+        What it was chosen by.
+    candidates : ndarray of shape (n_candidates,)
+        The numbers that were tried.
+    inertia : ndarray of shape (n_candidates,)
+        The inertia of k-means for each.
+    scores : ndarray of shape (n_candidates,)
+        What was compared: the inertia again ("elbow"), mean silhouettes (NaN for one cluster), or gaps.
+    spread : ndarray of shape (n_candidates,) or None, default=None
+        Standard errors of the gaps; None with another method.
+
+    See Also
+    --------
+    choose_k : Makes it.
+
+    Examples
+    --------
+    >>> X = np.r_[np.arange(5.0), 50 + np.arange(5.0)][:, None]
+    >>> choose_k(X, range(2, 5), method="silhouette", random_state=0).k
+    2
+    """
 
     k: int
     method: str
@@ -40,7 +67,13 @@ class ChosenK:
     spread: np.ndarray | None = None  # standard errors of the gaps
 
     def plot(self) -> Chart:
-        """The scores of all candidates, and the chosen one."""
+        """The scores of all candidates, and the chosen one.
+
+        Returns
+        -------
+        chart : Chart
+            A picture (SVG) that notebooks show; `str` gives its text.
+        """
         known = np.isfinite(self.scores)
         spread = np.zeros(len(self.scores)) if self.spread is None else self.spread
         low, high = float((self.scores - spread)[known].min()), float((self.scores + spread)[known].max())
@@ -77,6 +110,7 @@ class _ChooseK(BaseEstimator):
 _ChooseK.__name__ = "choose_k"
 
 
+@documented
 def choose_k(
     X: Any,
     candidates: Iterable[int] = range(1, 11),
@@ -89,28 +123,49 @@ def choose_k(
 ) -> ChosenK:
     """A number of clusters for `KMeans`, with a picture.
 
-    elbow        where log inertia stops falling most sharply: neither the first candidate nor the last
-    silhouette   the largest mean silhouette (Rousseeuw 1987); at least 2
-    gap          the least k whose gap is within a standard error of the largest (after Tibshirani, Walther and Hastie
-                 2001): gap(k) is how much lower log inertia is than for rows without clusters, drawn evenly from the
-                 box of the principal axes; may choose 1
-
     Parameters
     ----------
-    X : array of shape (n_samples, n_features)
-    candidates : numbers of clusters, default=1…10
+    X : array-like of shape (n_samples, n_features)
+        The rows to cluster.
+    candidates : iterable of int, default=range(1, 11)
+        The numbers of clusters to try.
     method : {"gap", "silhouette", "elbow"}, default="gap"
+        What to choose by.
+
+        - "gap": the least k whose gap is within a standard error of the largest (after [2]_). gap(k) is how much lower
+          log inertia is than for rows without clusters, drawn evenly from the box of the principal axes. May choose 1:
+          no clusters.
+        - "silhouette": the largest mean silhouette [1]_; at least 2.
+        - "elbow": where log inertia stops falling most sharply: neither the first candidate nor the last.
     n_references : int, default=10
-        Tables without clusters that "gap" compares with.
+        Tables without clusters that "gap" compares with. More are more exact, and take longer.
     n_init : int, default=3
         Starts of each k-means.
     sample_size : int or None, default=5000
-        Rows that silhouettes are computed from, at most: they take time in proportion to the square.
-    random_state : int, RandomState, Generator or None
+        Rows that silhouettes are computed from, at most: they take time in proportion to the square. None for all.
 
     Returns
     -------
-    ChosenK : `k`, `candidates`, `inertia`, `scores`, and `picture()`
+    chosen : ChosenK
+        The number `k`, what it was chosen from (`candidates`, `inertia`, `scores`), and a picture (`plot`).
+
+    See Also
+    --------
+    KMeans : Clusters rows into so many.
+    learnt.metrics.silhouette_score : How well one clustering separates the rows.
+    HDBSCAN : Finds the number of clusters by itself.
+
+    Notes
+    -----
+    One k-means for each candidate; "gap" fits `n_references` times as many again.
+
+    References
+    ----------
+    .. [1] P. J. Rousseeuw, "Silhouettes: a graphical aid to the interpretation and validation of cluster analysis",
+       Journal of Computational and Applied Mathematics 20, 1987.
+    .. [2] R. Tibshirani, G. Walther, T. Hastie, "Estimating the number of clusters in a data set via the gap
+    statistic",
+       Journal of the Royal Statistical Society B 63, 2001.
 
     Examples
     --------

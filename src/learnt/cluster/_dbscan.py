@@ -11,6 +11,7 @@ from sklearn.base import ClusterMixin
 
 from learnt.cluster._dense_regions import join_cores, label_borders
 from learnt.distances import Neighborhoods, Search, check_metric, chosen_algorithm, resolve_metric
+from learnt.engine.documentation import documented
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import stored
 from learnt.engine.params import check_choice, check_number
@@ -32,35 +33,60 @@ class DBSCAN(ClusterMixin, Estimator):
 
     Rows with at least `min_samples` rows (themselves among them) within `eps` are cores; cores within `eps` of each
     other are in one cluster, rows within `eps` of a core belong to its cluster, and the rest is noise. A row near cores
-    of several clusters belongs to the one whose first core comes first in the table. Pairs of neighbours are looked at
-    block by block: memory grows with the rows and not with their pairs.
+    of several clusters belongs to the one whose first core comes first in the table. Take it where clusters have one
+    density that a distance describes (metres, say); `HDBSCAN` needs no distance.
 
     Parameters
     ----------
     eps : float, default=0.5
-        The largest distance of neighbours.
+        The largest distance of neighbours: the parameter to choose. Too small a one makes noise of most rows, too large
+        a one joins all clusters. Look for the bend in the sorted distances to the `min_samples`-th neighbour.
     min_samples : int, default=5
-        The weight of rows around a core, with its own.
+        The weight of rows around a core, with its own. Larger values want denser clusters and make more noise.
     metric : str or callable, default="euclidean"
-        As for `learnt.neighbors.KNeighborsClassifier`; "precomputed": X holds distances.
-    metric_params : dict, optional
+        The distance between two rows. By name: "euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "hamming",
+        "jaccard", "haversine" and others of SciPy's. "precomputed" means that X holds distances. A function gets two
+        rows and returns a number; it is slow.
+    metric_params : dict or None, default=None
+        Further parameters of the metric, such as `{"w": weights}` for weights of the columns.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
-        How to search; the clusters are the same.
+        How to search for neighbours; the clusters are the same. "brute": all distances; "kd_tree": nested boxes, for
+        Minkowski distances and few columns; "ball_tree": nested balls, for any true metric; "auto": a tree where it
+        pays.
     leaf_size : int, default=30
-        Rows of a leaf of the tree.
-    p : float, optional
-        The power of the Minkowski metric; 2 where it is not given.
-    n_jobs : int, optional
-        Threads.
+        The most rows in a leaf of the tree. It changes the speed and the memory, never the clusters.
+    p : float or None, default=None
+        The power of the Minkowski metric: 1 is the Manhattan distance, 2 (or None) the Euclidean.
 
     Attributes
     ----------
-    labels_ : array of shape (n_samples,)
+    labels_ : ndarray of shape (n_samples,)
         The cluster of each row, numbered in the order of their first cores; −1 for noise and for rows of weight 0.
-    core_sample_indices_ : array of shape (n_cores,)
-    components_ : array of shape (n_cores, n_features)
+    core_sample_indices_ : ndarray of shape (n_cores,)
+        The numbers of the cores, in order.
+    components_ : ndarray of shape (n_cores, n_features)
         The cores.
-    n_features_in_ : int
+
+    See Also
+    --------
+    HDBSCAN : Clusters of different densities, without `eps`.
+    OPTICS : One order of the rows for all smaller `eps`.
+    dbscan : The same as a function.
+    KMeans : Compact clusters, for new rows too.
+
+    Notes
+    -----
+    Two passes over the pairs of neighbours, which are looked at block by block: memory grows with the rows and not with
+    their pairs. With a tree the time is about n log n plus the number of pairs; a large `eps` makes that n². A row of
+    weight w counts as w rows for `min_samples`.
+
+    References
+    ----------
+    .. [1] M. Ester, H.-P. Kriegel, J. Sander, X. Xu, "A Density-Based Algorithm for Discovering Clusters in Large
+    Spatial
+       Databases with Noise", KDD, 1996.
+    .. [2] E. Schubert, J. Sander, M. Ester, H.-P. Kriegel, X. Xu, "DBSCAN Revisited, Revisited: Why and How You Should
+       (Still) Use DBSCAN", ACM Transactions on Database Systems 42, 2017.
 
     Examples
     --------
@@ -84,16 +110,16 @@ class DBSCAN(ClusterMixin, Estimator):
 
     def __init__(
         self,
-        eps=0.5,
+        eps: float = 0.5,
         *,
-        min_samples=5,
-        metric="euclidean",
-        metric_params=None,
-        algorithm="auto",
-        leaf_size=30,
-        p=None,
-        n_jobs=None,
-    ):
+        min_samples: int = 5,
+        metric: Any = "euclidean",
+        metric_params: dict | None = None,
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.eps = eps
         self.min_samples = min_samples
         self.metric = metric
@@ -125,7 +151,13 @@ class DBSCAN(ClusterMixin, Estimator):
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """The cluster of each row of X."""
+        """The cluster of each row of X.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            The number of the cluster of each row; −1 for noise.
+        """
         return self.fit(X, sample_weight=sample_weight).labels_
 
     def _built(self, X: Any) -> Search:
@@ -150,6 +182,7 @@ class DBSCAN(ClusterMixin, Estimator):
         return tags
 
 
+@documented
 def dbscan(
     X: Any,
     eps: float = 0.5,
@@ -163,8 +196,61 @@ def dbscan(
     sample_weight: Any = None,
     n_jobs: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`core_sample_indices_` and `labels_` of `DBSCAN`, as a function.
+    """Clusters of any shape: dense rows and all that they reach; `DBSCAN` as a function.
 
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+        The rows to cluster, or their distances with `metric="precomputed"`.
+    eps : float, default=0.5
+        The largest distance of neighbours: the parameter to choose. Too small a one makes noise of most rows, too large
+        a one joins all clusters. Look for the bend in the sorted distances to the `min_samples`-th neighbour.
+    min_samples : int, default=5
+        The weight of rows around a core, with its own. Larger values want denser clusters and make more noise.
+    metric : str or callable, default="minkowski"
+        The distance between two rows. By name: "euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "hamming",
+        "jaccard", "haversine" and others of SciPy's. "precomputed" means that X holds distances. A function gets two
+        rows and returns a number; it is slow.
+    metric_params : dict or None, default=None
+        Further parameters of the metric, such as `{"w": weights}` for weights of the columns.
+    algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
+        How to search for neighbours; the clusters are the same. "brute": all distances; "kd_tree": nested boxes, for
+        Minkowski distances and few columns; "ball_tree": nested balls, for any true metric; "auto": a tree where it
+        pays.
+    leaf_size : int, default=30
+        The most rows in a leaf of the tree. It changes the speed and the memory, never the clusters.
+    p : float or None, default=2
+        The power of the Minkowski metric: 1 is the Manhattan distance, 2 (or None) the Euclidean.
+
+    Returns
+    -------
+    core_samples : ndarray of shape (n_cores,)
+        The numbers of the cores, in order.
+    labels : ndarray of shape (n_samples,)
+        The cluster of each row; −1 for noise.
+
+    See Also
+    --------
+    DBSCAN : The same as a class.
+    HDBSCAN : Clusters of different densities, without `eps`.
+    OPTICS : One order of the rows for all smaller `eps`.
+
+    Notes
+    -----
+    Two passes over the pairs of neighbours, which are looked at block by block: memory grows with the rows and not with
+    their pairs. With a tree the time is about n log n plus the number of pairs; a large `eps` makes that n². A row of
+    weight w counts as w rows for `min_samples`.
+
+    References
+    ----------
+    .. [1] M. Ester, H.-P. Kriegel, J. Sander, X. Xu, "A Density-Based Algorithm for Discovering Clusters in Large
+    Spatial
+       Databases with Noise", KDD, 1996.
+    .. [2] E. Schubert, J. Sander, M. Ester, H.-P. Kriegel, X. Xu, "DBSCAN Revisited, Revisited: Why and How You Should
+       (Still) Use DBSCAN", ACM Transactions on Database Systems 42, 2017.
+
+    Examples
+    --------
     >>> dbscan([[0.0], [0.1], [5.0]], eps=1.0, min_samples=2)
     (array([0, 1]), array([ 0,  0, -1]))
     """

@@ -49,47 +49,76 @@ _INITS = ("k-means++", "farthest-first", "random")
 class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Estimator):
     """Clusters around k centres:  min over c₁…c_k of  Σᵢ wᵢ min_j ‖xᵢ − c_j‖²,  by Lloyd's algorithm.
 
-    Arrays in memory are clustered with Hamerly's bounds and matrix products in single precision, checked so that every
-    row gets the centre that the plain algorithm gives it. X may also be a SciPy matrix, a memory map, a tensor on a
-    device, a `learnt.scan` table larger than memory, or a Dask collection: there, each iteration is a sum over rows.
+    The first clustering to try: quick, and right for compact clusters of like size. Scale the columns first. For
+    clusters of other shapes see `HDBSCAN` and `SpectralClustering`; for clusters of different width and probabilities
+    of membership, Gaussian mixtures.
+
     The result is the same for any number of threads, any order of the rows (k-means++), and for a row of weight 2 in
     place of the row twice.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        The number of clusters k.
+        The number of clusters k. `choose_k` finds one from the rows.
     init : {"k-means++", "farthest-first", "random"}, callable or array of shape (k, n_features), default="k-means++"
-        Where to start: rows drawn far apart (greedy k-means++), each row the farthest from those before, any rows, a
-        function of (X, n_clusters, random_state), or the centres themselves. For rows that are read in blocks the
-        first two look at a sample.
+        Where to start.
+
+        - "k-means++": rows drawn far apart, the best of a few draws each time (greedy k-means++).
+        - "farthest-first": each row the farthest from those before; outliers are taken first.
+        - "random": any rows; give more starts (`n_init`).
+        - callable: a function of (X, n_clusters, random_state) that returns centres.
+        - array: the centres themselves.
+
+        For rows that are read in blocks the first two look at a sample.
     n_init : "auto" or int, default="auto"
-        How many starts; the one with the lowest inertia is kept. "auto" is 10 for "random" and a callable, else 1.
+        How many starts; the one with the lowest inertia is kept. More starts avoid poor local minima. "auto" is 10 for
+        "random" and a callable, else 1.
     max_iter : int, default=300
-        Most iterations of one start.
+        The most iterations of one start.
     tol : float, default=1e-4
-        Stop when the squared movements of the centres sum to less than this times the mean variance of the features.
+        Convergence: stop when the squared movements of the centres sum to less than this times the mean variance of the
+        features. 0 goes on until no row changes its cluster.
     verbose : int, default=0
         Above 0, iterations are logged to the logger named "learnt".
-    random_state : int, RandomState, Generator or None
-        Seed of the starts.
+    random_state : int, RandomState, Generator or None, default=None
+        Where the starts are drawn from. Pass an integer to get the same clusters every time.
     copy_x : bool, default=True
         Kept for scikit-learn's signature: X is never changed.
     algorithm : {"lloyd", "elkan", "hamerly", "auto"}, default="lloyd"
-        Names of ways to the same result; the fastest one here is always taken.
+        Kept for scikit-learn's signature: names of ways to the same result, of which the fastest is always taken.
 
     Attributes
     ----------
-    cluster_centers_ : array of shape (k, n_features)
-    labels_ : array of shape (n_samples,)
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        The centres: means of the clusters.
+    labels_ : ndarray of shape (n_samples,)
         The cluster of each row, as `predict` gives it. A lazy Dask array where X was a Dask collection.
     inertia_ : float
-        Σᵢ wᵢ ‖xᵢ − its centre‖².
+        Σᵢ wᵢ ‖xᵢ − its centre‖²: the lower, the tighter the clusters. It falls with every further cluster.
     n_iter_ : int
         Iterations of the start that was kept.
     converged_ : bool
         Whether it stopped because nothing moved any more, and not at `max_iter`.
-    n_features_in_ : int
+
+    See Also
+    --------
+    MiniBatchKMeans : From random batches of rows: quicker for very many rows.
+    BisectingKMeans : By halving clusters: quicker for many clusters.
+    choose_k : How many clusters there are.
+    learnt.mixture.GaussianMixture : Clusters of different width, and probabilities.
+    HDBSCAN : Clusters of any shape, whose number need not be given.
+
+    Notes
+    -----
+    An iteration takes at most time n·k·d. Arrays in memory are clustered with Hamerly's bounds, which spare most
+    distances, and matrix products in single precision, checked so that every row gets the centre that the plain
+    algorithm gives it. X may also be a memory map: there, as for all rows that are read in blocks, each iteration is a
+    sum over rows. Only a local minimum is found: with several starts (`n_init`) it is the best of several.
+
+    References
+    ----------
+    .. [1] D. Arthur, S. Vassilvitskii, "k-means++: The Advantages of Careful Seeding", SODA, 2007.
+    .. [2] G. Hamerly, "Making k-means even faster", SIAM International Conference on Data Mining, 2010.
 
     Examples
     --------
@@ -124,17 +153,17 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        init="k-means++",
-        n_init="auto",
-        max_iter=300,
-        tol=1e-4,
-        verbose=0,
-        random_state=None,
-        copy_x=True,
-        algorithm="lloyd",
-    ):
+        init: Any = "k-means++",
+        n_init: Any = "auto",
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        verbose: Any = 0,
+        random_state: Any = None,
+        copy_x: bool = True,
+        algorithm: str = "lloyd",
+    ) -> None:
         self.n_clusters = n_clusters
         self.init = init
         self.n_init = n_init
@@ -283,11 +312,23 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         return self.fit(X, sample_weight=sample_weight).labels_
 
     def transform(self, X: Any) -> Any:
-        """Euclidean distances of the rows to the centres, (n_samples, k)."""
+        """Euclidean distances of the rows to the centres, (n_samples, k).
+
+        Returns
+        -------
+        distances : ndarray of shape (n_samples, n_clusters)
+            Distances to the centres, in the order of `cluster_centers_`.
+        """
         return self._transform(X)
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Fit, and return the distances of the rows to the centres."""
+        """Fit, and return the distances of the rows to the centres.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_samples, n_clusters)
+            Distances to the centres, in the order of `cluster_centers_`.
+        """
         return self.fit(X, sample_weight=sample_weight)._transform(X)
 
     def _transform(self, X: Any) -> Any:
@@ -297,7 +338,13 @@ class KMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
             return transform(X, self.get_feature_names_out, distance_block, C, namespace(C).mean(C, axis=0))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Minus the inertia of the rows: higher is better."""
+        """Minus the inertia of the rows: higher is better.
+
+        Returns
+        -------
+        score : float
+            −Σᵢ wᵢ ‖xᵢ − its nearest centre‖².
+        """
         X, _, sample_weight, _ = without_absent(X, None, sample_weight)
         X = self._checked(X)
         w = check_weights(sample_weight, X)

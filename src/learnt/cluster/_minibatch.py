@@ -45,41 +45,71 @@ class MiniBatchKMeans(KMeans):
     Parameters
     ----------
     n_clusters : int, default=8
+        The number of clusters k. `choose_k` finds one from the rows.
     init : {"k-means++", "farthest-first", "random"}, callable or array of shape (k, n_features), default="k-means++"
-        Where to start, as in `KMeans`, from `init_size` rows.
+        Where to start.
+
+        - "k-means++": rows drawn far apart, the best of a few draws each time (greedy k-means++).
+        - "farthest-first": each row the farthest from those before; outliers are taken first.
+        - "random": any rows; give more starts (`n_init`).
+        - callable: a function of (X, n_clusters, random_state) that returns centres.
+        - array: the centres themselves.
+
+        Rows are drawn from `init_size` of them.
     max_iter : int, default=100
-        Most passes: batches that together have as many rows as X.
+        The most passes: batches that together have as many rows as X.
     batch_size : int, default=1024
+        Rows of a batch. Larger batches are more exact, and take longer.
     verbose : int, default=0
         Above 0, steps are logged to the logger named "learnt".
     compute_labels : bool, default=True
         Whether `labels_` and the inertia of all rows are computed at the end.
-    random_state : int, RandomState, Generator or None
+    random_state : int, RandomState, Generator or None, default=None
+        Where starts and batches are drawn from. Pass an integer to get the same clusters every time.
     tol : float, default=0.0
-        Above 0, stop when the squared movements of the centres sum to less than this times the mean variance.
+        Above 0, stop when the squared movements of the centres sum to less than this times the mean variance
+        (convergence).
     max_no_improvement : int or None, default=10
-        Stop after as many batches without a lower smoothed inertia.
-    init_size : int or None
-        Rows that starts are drawn from and compared on; 3 batches, and at least 3 for each cluster, by default.
+        Stop after as many batches without a lower smoothed inertia; None never does.
+    init_size : int or None, default=None
+        Rows that starts are drawn from and compared on; None for 3 batches, and at least 3 rows for each cluster.
     n_init : "auto" or int, default="auto"
-        How many starts are compared; "auto" is 3 for "random" and a callable, else 1.
+        How many starts are compared; the one with the lowest inertia on `init_size` rows is taken. "auto" is 3 for
+        "random" and a callable, else 1.
     reassignment_ratio : float, default=0.01
-        Centres with less than this share of the largest one's rows are put on other rows now and then.
+        Centres with less than this share of the largest one's rows are put on other rows now and then. Larger values
+        avoid small clusters, and take longer to converge.
 
     Attributes
     ----------
-    cluster_centers_ : array of shape (k, n_features)
-    labels_ : array of shape (n_samples,)
-        Where `compute_labels`; after `partial_fit`, of the last batch.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        The centres.
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each row, where `compute_labels`; after `partial_fit`, of the last batch.
     inertia_ : float
         Σᵢ wᵢ ‖xᵢ − its centre‖², or an estimate unless `compute_labels`.
-    n_iter_, n_steps_ : int
-        Passes and batches.
-    counts_ : array of shape (k,)
+    n_iter_ : int
+        The number of passes.
+    n_steps_ : int
+        The number of batches.
+    counts_ : ndarray of shape (n_clusters,)
         The weight of the rows that each centre has had.
     n_samples_seen_ : int
         Rows in all batches.
-    n_features_in_ : int
+
+    See Also
+    --------
+    KMeans : All rows in every iteration: lower inertia, and often quick enough.
+    BisectingKMeans : By halving clusters: quicker for many clusters.
+    Birch : Sums up rows in a tree as they come.
+
+    Notes
+    -----
+    A batch of b rows takes time b·k·d, whatever the number of rows. A row of weight 2 is drawn twice as often.
+
+    References
+    ----------
+    .. [1] D. Sculley, "Web-scale k-means clustering", WWW, 2010.
 
     Examples
     --------
@@ -112,20 +142,20 @@ class MiniBatchKMeans(KMeans):
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        init="k-means++",
-        max_iter=100,
-        batch_size=1024,
-        verbose=0,
-        compute_labels=True,
-        random_state=None,
-        tol=0.0,
-        max_no_improvement=10,
-        init_size=None,
-        n_init="auto",
-        reassignment_ratio=0.01,
-    ):
+        init: Any = "k-means++",
+        max_iter: int = 100,
+        batch_size: int = 1024,
+        verbose: Any = 0,
+        compute_labels: bool = True,
+        random_state: Any = None,
+        tol: float = 0.0,
+        max_no_improvement: int | None = 10,
+        init_size: int | None = None,
+        n_init: Any = "auto",
+        reassignment_ratio: float = 0.01,
+    ) -> None:
         self.n_clusters = n_clusters
         self.init = init
         self.max_iter = max_iter

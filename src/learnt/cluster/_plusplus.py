@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 
 from learnt.cluster._device_seeding import lottery_of, seeds_of
 from learnt.cluster._seeding import plus_plus
+from learnt.engine.documentation import documented
 from learnt.engine.params import check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.validation import check_fit
@@ -25,6 +26,7 @@ class _PlusPlus(BaseEstimator):
 _PlusPlus.__name__ = "kmeans_plusplus"
 
 
+@documented
 def kmeans_plusplus(
     X: Any,
     n_clusters: int,
@@ -38,16 +40,37 @@ def kmeans_plusplus(
 
     Parameters
     ----------
-    X : array or SciPy matrix of shape (n_samples, n_features)
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The rows to draw from.
     n_clusters : int
         How many rows.
-    sample_weight : array of shape (n_samples,), optional
-        A row of weight 2 is drawn as if it were there twice.
-    x_squared_norms : array of shape (n_samples,), optional
+    sample_weight : array-like of shape (n_samples,), default=None
+        A row of weight 2 is drawn as if it were there twice. None counts every row once.
+    x_squared_norms : array-like of shape (n_samples,), default=None
         Kept for scikit-learn's signature: the norms are not needed.
-    random_state : int, RandomState, Generator or None
-    n_local_trials : int or None
+    n_local_trials : int or None, default=None
         Rows drawn for each seed, of which the best is taken; None is 2 + ⌊ln k⌋, and 1 the plain k-means++.
+
+    Returns
+    -------
+    centers : ndarray of shape (n_clusters, n_features)
+        The rows that were drawn.
+    indices : ndarray of shape (n_clusters,)
+        Their numbers in X.
+
+    See Also
+    --------
+    KMeans : Takes these starts by itself.
+    k_means : Clusters in one call.
+
+    Notes
+    -----
+    Each row is drawn with a chance in proportion to its squared distance from the nearest drawn so far. Time n·d for
+    each draw.
+
+    References
+    ----------
+    .. [1] D. Arthur, S. Vassilvitskii, "k-means++: The Advantages of Careful Seeding", SODA, 2007.
 
     Examples
     --------

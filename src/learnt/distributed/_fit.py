@@ -19,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import learnt
 from learnt.distributed._job import CHECKPOINT, ESTIMATOR, JOB, MODEL, epochs_of, read_result, result_path, write_table
+from learnt.engine.documentation import documented
 from learnt.engine.random import first_seed
 from learnt.engine.threads import get_threads
 from learnt.neural_network._torch import torch_for
@@ -44,6 +45,7 @@ class Ended(NamedTuple):
 Run = Callable[[Path, int], list[Ended]]  # a folder and the number of workers
 
 
+@documented
 def fit(
     estimator: Any,
     X: Any,
@@ -62,8 +64,13 @@ def fit(
     Parameters
     ----------
     estimator : ConvNetClassifier, ConvNetRegressor, MLPClassifier or MLPRegressor
-        Any solver but lbfgs. It is fitted in place, and returned.
-    X, y, sample_weight : as of its `fit`
+        The network to train, with any solver but lbfgs. It is fitted in place, and returned.
+    X : array-like of shape (n_samples, n_features) or images
+        The rows or images to learn from, as its `fit` takes them.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The targets: class labels or numbers.
+    sample_weight : array-like of shape (n_samples,), default=None
+        What each row counts. None counts every row once.
     workers : int, default=2
         Processes; on GPUs each takes one, in turn.
     client : dask.distributed.Client or None, default=None
@@ -71,6 +78,26 @@ def fit(
     max_restarts : int, default=3
         How often training goes on from its last checkpoint after a worker was lost. Checkpoints are in the estimator's
         own `checkpoint` file where it has one (training can then be taken up by another call too).
+
+    Returns
+    -------
+    estimator : object
+        The same estimator, fitted.
+
+    Warns
+    -----
+    WorkerLostWarning
+        If a worker ended in the middle of training, which then goes on from the last checkpoint.
+
+    See Also
+    --------
+    learnt.neural_network.ConvNetClassifier : Classes of images.
+    learnt.neural_network.MLPClassifier : Classes by a multilayer perceptron.
+
+    Notes
+    -----
+    The table is written to disk for the workers, and they exchange gradients after each batch: it pays where a batch
+    takes long beside that, as with large networks or slow processors.
 
     Examples
     --------

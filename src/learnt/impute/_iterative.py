@@ -57,53 +57,79 @@ class IterativeImputer(Imputer):
 
     All missing cells begin with one value a column. Then, column by column, an estimator is fitted to the rows that
     have the column, and fills it where it is missing; a round ends when all columns had their turn. `transform` goes
-    through the same steps with the estimators as they were fitted.
+    through the same steps with the estimators as they were fitted. Take it where columns tell much of each other.
 
     Parameters
     ----------
-    estimator : regressor or None
-        None for `BayesianRidge`. Where cells are drawn, its `predict` has `return_std`.
+    estimator : regressor or None, default=None
+        What predicts a column from the others; None for `BayesianRidge`. Trees follow relations that are not linear.
+        With `sample_posterior` its `predict` must take `return_std`.
     missing_values : float, int, None or pandas.NA, default=np.nan
         What marks a missing cell.
     sample_posterior : bool, default=False
-        Draw each cell from the normal distribution that the estimator predicts, instead of taking its mean: several
-        runs with other seeds then show how much is not known.
+        Whether to draw each cell from the normal distribution that the estimator predicts, instead of taking its mean:
+        several runs with other seeds then show how much is not known (multiple imputation).
     max_iter : int, default=10
-        Rounds.
+        The most rounds. A ConvergenceWarning says where they were not enough; 0 leaves the first values.
     tol : float, default=1e-3
-        It ends when a round changes rows by less than this share of the largest cell. Not where cells are drawn.
-    n_nearest_features : int or None
-        How many columns each is predicted from, drawn in proportion to absolute correlations; None for all.
+        Convergence: it ends when a round changes rows by less than this share of the largest cell. Not where cells are
+        drawn.
+    n_nearest_features : int or None, default=None
+        How many columns each is predicted from, drawn in proportion to absolute correlations; None for all. Saves time
+        in wide tables.
     initial_strategy : {"mean", "median", "most_frequent", "constant"}, default="mean"
-    fill_value : value or None
-        Of "constant".
+        The value that missing cells of a column begin with: its mean, median, or commonest value, or `fill_value`.
+    fill_value : float or None, default=None
+        The first value with `initial_strategy="constant"`; None for 0.
     imputation_order : {"ascending", "descending", "roman", "arabic", "random"}, default="ascending"
-        Columns by the number of their missing cells, from left to right, from right to left, or in random order.
+        The order of the columns in a round: by rising or falling number of missing cells, from left to right ("roman"),
+        from right to left ("arabic"), or random in each round.
     skip_complete : bool, default=False
-        Whether columns without missing cells in `fit` get no estimator; later they keep their first values.
-    min_value, max_value : float or array of shape (n_features,), default=-np.inf, np.inf
-        Limits of what is filled in.
+        Whether columns without missing cells in `fit` get no estimator, which saves time; later they keep their first
+        values.
+    min_value : float or array-like of shape (n_features,), default=-np.inf
+        The least value that is filled in, for all columns or for each.
+    max_value : float or array-like of shape (n_features,), default=np.inf
+        The largest value that is filled in, for all columns or for each.
     verbose : int, default=0
-        Tell about rounds, in the log or on stderr.
-    random_state : int, RandomState or None
+        Above 0, tell about rounds, in the log or on stderr.
+    random_state : int, RandomState, Generator or None, default=None
+        Where random numbers come from: for "random" orders, `n_nearest_features` and `sample_posterior`.
     add_indicator : bool, default=False
-        Whether columns that say where cells were missing are appended.
+        Whether columns that say where cells were missing are appended, for models that should know it.
     keep_empty_features : bool, default=False
-        Columns without a cell keep their first value instead of being left out.
+        Whether columns without a cell keep their first value instead of being left out.
 
     Attributes
     ----------
     initial_imputer_ : SimpleImputer
+        What gave the first values.
     imputation_sequence_ : list of (feat_idx, neighbor_feat_idx, estimator)
         The steps: a column, those it was predicted from, and the fitted estimator.
     n_iter_ : int
-        Rounds.
+        The number of rounds.
     n_features_with_missing_ : int
         Steps in a round.
     indicator_ : MissingIndicator or None
+        What makes the columns of `add_indicator`; None without it.
     random_state_ : RandomState
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        Where `transform` draws from, with `sample_posterior`.
+
+    See Also
+    --------
+    KNNImputer : The mean of the nearest rows.
+    SimpleImputer : One value for each column; quick.
+    learnt.linear_model.BayesianRidge : The default estimator.
+
+    Notes
+    -----
+    A round fits one estimator for each column with missing cells; all of them are kept for `transform`. With
+    `BayesianRidge` a round of d columns takes time n·d³ at most.
+
+    References
+    ----------
+    .. [1] S. van Buuren, K. Groothuis-Oudshoorn, "mice: Multivariate Imputation by Chained Equations in R",
+       Journal of Statistical Software 45, 2011.
 
     Examples
     --------
@@ -173,12 +199,32 @@ class IterativeImputer(Imputer):
         self.keep_empty_features = keep_empty_features
 
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> IterativeImputer:
-        """Find the estimators; `fit_params` go to their `fit` by scikit-learn's metadata routing."""
+        """Find the estimators; `fit_params` go to their `fit` by scikit-learn's metadata routing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows to learn from, with missing cells.
+        y : Ignored
+            Not used; there so that all estimators can be called in the same way.
+        **fit_params : dict
+            Metadata for the estimator's `fit`, such as `sample_weight`, where routing is enabled and it asks for them.
+        """
         self.fit_transform(X, **fit_params)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> np.ndarray:
-        """Find the estimators and fill the missing cells of X."""
+        """Find the estimators and fill the missing cells of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows to learn from, with missing cells.
+        y : Ignored
+            Not used; there so that all estimators can be called in the same way.
+        **params : dict
+            Metadata for the estimator's `fit`, such as `sample_weight`, where routing is enabled and it asks for them.
+        """
         self._check_parameters()
         check_fit_params(self, params, allowed=())
         given = dict(process_routing(self, "fit", **params).estimator.fit) if params else {}

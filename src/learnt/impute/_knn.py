@@ -29,32 +29,48 @@ class KNNImputer(Imputer):
 
     ‖x − z‖² d / d',  over the d' of d columns that both rows have
 
-    Only rows with missing cells are compared, a block of them at a time, and distances are forgotten once the nearest
-    rows are known. Of rows equally far the first are taken. A cell without any row to learn from becomes the mean of
-    its column.
+    Keeps relations between columns that the mean of a column loses. Scale the columns first where they have different
+    units. Of rows equally far the first are taken. A cell without any row to learn from becomes the mean of its column.
 
     Parameters
     ----------
     missing_values : float, int, None or pandas.NA, default=np.nan
         What marks a missing cell.
     n_neighbors : int, default=5
-        How many rows a cell is the mean of.
-    weights : {"uniform", "distance"} or callable, default="uniform"
-        All alike, or by 1 / distance, or by a function of an array of distances (NaN where there are fewer rows).
+        How many rows a cell is the mean of. Fewer follow the nearest rows closely, more smooth and are less moved by
+        outliers.
+    weights : {"uniform", "distance"}, callable or None, default="uniform"
+        What each row counts in the mean: all alike ("uniform", None), by 1 / distance, or by a function of an array of
+        distances (NaN where there are fewer rows).
     metric : {"nan_euclidean"} or callable, default="nan_euclidean"
         The distance above, or a function of two rows and of `missing_values`, called for each pair of rows.
     copy : bool, default=True
         False: `transform` may fill the cells of the given array.
     add_indicator : bool, default=False
-        Whether columns that say where cells were missing are appended.
+        Whether columns that say where cells were missing are appended, for models that should know it.
     keep_empty_features : bool, default=False
-        Columns without a cell become 0 instead of being left out.
+        Whether columns without a cell become 0 instead of being left out.
 
     Attributes
     ----------
     indicator_ : MissingIndicator or None
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        What makes the columns of `add_indicator`; None without it.
+
+    See Also
+    --------
+    IterativeImputer : Predicts each column from the others by a regression.
+    SimpleImputer : One value for each column; quick.
+    learnt.neighbors.KNeighborsRegressor : Predicts one column by the nearest rows.
+
+    Notes
+    -----
+    Only rows with missing cells are compared, each with all rows of `fit`: time m·n·d for m of them. A block of them is
+    compared at a time, and distances are forgotten once the nearest rows are known.
+
+    References
+    ----------
+    .. [1] O. Troyanskaya, M. Cantor, G. Sherlock, P. Brown, T. Hastie, R. Tibshirani, D. Botstein, R. B. Altman,
+       "Missing value estimation methods for DNA microarrays", Bioinformatics 17, 2001.
 
     Examples
     --------

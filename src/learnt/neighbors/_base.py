@@ -194,16 +194,20 @@ class KNeighborsMixin:
 
         Parameters
         ----------
-        X : array of shape (n_queries, n_features), or None
-            None asks for the neighbours of the training rows, which do not count as their own.
-        n_neighbors : int, optional
-            Another k than the estimator's own.
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or None, default=None
+            Rows to find neighbours of. None asks for the neighbours of the training rows, which do not count as their
+            own.
+        n_neighbors : int or None, default=None
+            How many neighbours to find; None for the estimator's own number.
         return_distance : bool, default=True
+            Whether to return the distances too.
 
         Returns
         -------
-        distances : array of shape (n_queries, k), only if asked for
-        index : array of shape (n_queries, k)
+        distances : ndarray of shape (n_queries, n_neighbors)
+            Distances to the neighbours, rising in each row; only with `return_distance=True`.
+        index : ndarray of shape (n_queries, n_neighbors)
+            The numbers of the neighbours among the training rows.
         """
         Q, _, k = self._checked_queries(X, n_neighbors)  # type: ignore[attr-defined]
         distances, index = self._built().nearest(Q, k, n_jobs=self.n_jobs)  # type: ignore[attr-defined]
@@ -214,14 +218,18 @@ class KNeighborsMixin:
 
         Parameters
         ----------
-        X, n_neighbors :
-            As for `kneighbors`.
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or None, default=None
+            Rows to find neighbours of. None asks for the neighbours of the training rows, which do not count as their
+            own.
+        n_neighbors : int or None, default=None
+            How many neighbours to find; None for the estimator's own number.
         mode : {"connectivity", "distance"}, default="connectivity"
             Whether an entry is 1 or the distance.
 
         Returns
         -------
-        graph : CSR matrix
+        graph : CSR matrix of shape (n_queries, n_samples_fit)
+            Row i has an entry for each neighbour of query i, nearest first.
         """
         check_mode(mode)
         distances, index = self.kneighbors(X, n_neighbors)

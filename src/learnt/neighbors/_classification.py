@@ -23,46 +23,82 @@ class KNeighborsClassifier(ChoiceOfK, KNeighborsMixin, LabelTargets, ClassifierM
 
         P(y = c | x) = Σ over the k nearest xᵢ of  vᵢ [yᵢ = c]  /  Σ vᵢ,     vᵢ = 1, or 1 / distance
 
+    A simple classifier without a training step that follows boundaries of any shape. Take it where columns are few and
+    comparable, and scale them first. With many columns all rows are about equally far away, and trees or linear models
+    do better.
+
     The neighbours are exact. Of equal distances the first training rows count, and of equal votes the first class wins,
-    so the answer is the same in every run. Votes are counted as neighbours are found: no table of queries × training
-    rows is made.
+    so the answer is the same in every run.
 
     Parameters
     ----------
     n_neighbors : int or "auto", default=5
-        The number of neighbours k. "auto" takes the k with the smallest leave-one-out error among 1, 2, … 4 √n, found
-        by one search for the training rows' neighbours (of at most 5,000 of them).
+        The number of neighbours k. A small k follows every detail of the training rows (low bias, high variance:
+        overfitting); a large k smooths them (underfitting). "auto" tries k = 1, 2, … up to 4 √n (up to 50 where rows
+        are few) and takes the one with the smallest leave-one-out error; one search among the training rows gives the
+        errors of every k, of at most 5,000 left-out rows.
     weights : {"uniform", "distance"}, callable or None, default="uniform"
-        What a neighbour's vote counts: the same, one over its distance, or a function of the distances (n_queries, k).
-    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
-        How to search; every way gives the same neighbours. "kd_tree" is for Minkowski distances, "ball_tree" for any
-        true metric, both of dense rows; sparse rows are searched by brute force. "auto" counts fit and queries
-        together: brute force answers the first, and a tree is built when the queries so far would have paid for it.
+        What each neighbour counts.
+
+        - "uniform" or None: all the same.
+        - "distance": 1 / distance, so that near neighbours count more; a neighbour at distance 0 decides alone.
+        - callable: a function of the array of distances that returns weights of the same shape.
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree", "approximate"}, default="auto"
+        How to search for neighbours. All but "approximate" give the same neighbours, so this is a choice of speed.
+
+        - "auto": brute force at first; a tree is built once the queries so far would have paid for it.
+        - "brute": distances to all training rows; for sparse rows, many columns, and metrics that no tree takes.
+        - "kd_tree": nested boxes, for Minkowski distances of dense rows with few columns (up to ten or so).
+        - "ball_tree": nested balls, for any true metric of dense rows.
+        - "approximate": a graph of near rows (HNSW), which misses some neighbours and is much quicker on many rows of
+          many columns. For "euclidean", "sqeuclidean" and "cosine"; needs `pip install learnt[ann]`. `recall_` says
+          what share of the true neighbours it finds.
     leaf_size : int, default=30
-        Rows of a leaf of the tree.
+        The most rows in a leaf of the tree. It changes the speed and the memory of the search, never the neighbours.
     p : float, default=2
-        The power of the Minkowski metric.
+        The power of the Minkowski metric: 1 is the Manhattan distance, 2 the Euclidean. Other metrics ignore it.
     metric : str or callable, default="minkowski"
-        The distance: "euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "sqeuclidean", "hamming" and others
-        of SciPy's, "haversine", "nan_euclidean", "precomputed" (X holds distances), or a function of two rows.
-    metric_params : dict, optional
-        More parameters of the metric.
-    n_jobs : int, optional
-        Threads; few pairs are always searched by one.
+        The distance between two rows. By name: "euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "hamming",
+        "jaccard", "haversine", "nan_euclidean" (which takes missing cells) and others of SciPy's; the names are in
+        `VALID_METRICS`. "precomputed" means that X holds distances. A function gets two rows and returns a number; it
+        is slow. Scale the columns first where they have different units: the largest one decides otherwise.
+    metric_params : dict or None, default=None
+        Further parameters of the metric, such as `{"w": weights}` for weights of the columns.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,), or a list of them where y has several columns
+    classes_ : ndarray of shape (n_classes,), or list of them
+        The class labels, sorted; a list with one array for each column of y where y has several.
     effective_metric_ : str or callable
-        The metric that is meant: "euclidean" for "minkowski" with p = 2, say.
+        The metric that is computed: "euclidean" for `metric="minkowski"` with p = 2.
     effective_metric_params_ : dict
+        The parameters that this metric gets.
     n_samples_fit_ : int
         The number of training rows.
-    n_neighbors_, left_out_errors_ : int, array
-        With n_neighbors="auto": the k that was taken, and the error of k = 1, 2, …: the share of wrong classes.
+    n_neighbors_ : int
+        The k that was taken; only with `n_neighbors="auto"`.
+    left_out_errors_ : ndarray of shape (n_tried,)
+        The share of left-out rows whose class k = 1, 2, … neighbours miss; only with `n_neighbors="auto"`.
     outputs_2d_ : bool
         Whether y had several columns.
-    n_features_in_ : int
+    recall_ : float
+        The share of the true neighbours that the search finds, measured on a sample of training rows; only with
+        `algorithm="approximate"`.
+
+    See Also
+    --------
+    KNeighborsRegressor : Predicts numbers: the mean target of the neighbours.
+    RadiusNeighborsClassifier : Votes of all rows within a radius, however many they are.
+    CondensedNearestNeighbor : One neighbour among few rows that are kept.
+    NeighborhoodComponentsAnalysis : Learns the linear map under which neighbours classify best.
+    NearestNeighbors : The neighbours themselves.
+
+    Notes
+    -----
+    `fit` only keeps the rows, so that its cost is small; queries are what costs. Brute force takes time n·d for a
+    query, of n training rows and d columns; a tree about log n where columns are few. Queries are answered in blocks:
+    no table of all queries by all training rows is in memory. Weights of rows are not taken: there is no
+    `sample_weight`.
 
     Examples
     --------
@@ -87,16 +123,16 @@ class KNeighborsClassifier(ChoiceOfK, KNeighborsMixin, LabelTargets, ClassifierM
 
     def __init__(
         self,
-        n_neighbors=5,
+        n_neighbors: int | str = 5,
         *,
-        weights="uniform",
-        algorithm="auto",
-        leaf_size=30,
-        p=2,
-        metric="minkowski",
-        metric_params=None,
-        n_jobs=None,
-    ):
+        weights: Any = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float = 2,
+        metric: Any = "minkowski",
+        metric_params: dict | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.algorithm = algorithm
@@ -107,7 +143,15 @@ class KNeighborsClassifier(ChoiceOfK, KNeighborsMixin, LabelTargets, ClassifierM
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> KNeighborsClassifier:
-        """Remember the rows and their classes; y may have several columns, each a question of its own."""
+        """Remember the rows and their classes; y may have several columns, each a question of its own.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The training rows; with `metric="precomputed"` their distances to each other, (n_samples, n_samples).
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels; each of several columns is a question of its own.
+        """
         check_weights_parameter(self)
         self._fit_labels(self._fit_rows(X), y)
         self._choose(self._errors)
@@ -117,7 +161,19 @@ class KNeighborsClassifier(ChoiceOfK, KNeighborsMixin, LabelTargets, ClassifierM
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> KNeighborsClassifier:
         """Remember more rows and their classes; brute force and graphs are not built anew.
 
-        Classes that are new are added; `classes` is scikit-learn's and not needed.
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            More rows, dense or sparse as those that are known; they are numbered after them.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Their class labels. Classes that are new are added.
+        classes : Ignored
+            Not needed; kept for scikit-learn's signature.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator itself.
         """
         if not self._knows_rows():
             return self.fit(X, y)
@@ -133,7 +189,19 @@ class KNeighborsClassifier(ChoiceOfK, KNeighborsMixin, LabelTargets, ClassifierM
         return error_rates(self._built(), codes, sizes, self.weights, self.n_jobs)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class of each row; X = None asks for the training rows, each by its other rows (leave-one-out)."""
+        """The class of each row; X = None asks for the training rows, each by its other rows (leave-one-out).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or None
+            Rows to predict; with `metric="precomputed"` their distances to the training rows. None asks for the
+            training rows, each predicted by its other rows (leave-one-out).
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_queries,) or (n_queries, n_outputs)
+            The class with the most votes; of equal ones the first in `classes_`.
+        """
         Q, m, k = self._checked_queries(X)
         classes, codes = self._outputs()
         winners = np.empty((m, len(classes)), dtype=np.int64)
@@ -147,7 +215,19 @@ class KNeighborsClassifier(ChoiceOfK, KNeighborsMixin, LabelTargets, ClassifierM
         return self._named(winners)
 
     def predict_proba(self, X: Any) -> Any:
-        """The share of the votes for each class, in the order of `classes_`; a list where y had several columns."""
+        """The share of the votes for each class, in the order of `classes_`; a list where y had several columns.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or None
+            Rows to predict; with `metric="precomputed"` their distances to the training rows. None asks for the
+            training rows, each predicted by its other rows (leave-one-out).
+
+        Returns
+        -------
+        proba : ndarray of shape (n_queries, n_classes), or list of them
+            Shares of the votes, which add up to 1 in each row; with several outputs a list with one array for each.
+        """
         Q, m, k = self._checked_queries(X)
         classes, codes = self._outputs()
         out = [np.empty((m, names.size)) for names in classes]
@@ -161,5 +241,14 @@ class KNeighborsClassifier(ChoiceOfK, KNeighborsMixin, LabelTargets, ClassifierM
         return out if self.outputs_2d_ else out[0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows whose class is predicted; X = None: of the training rows, each by its other rows."""
+        """The share of rows whose class is predicted; X = None: of the training rows, each by its other rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or None
+            Rows to predict; with `metric="precomputed"` their distances to the training rows. None asks for the
+            training rows, each predicted by its other rows (leave-one-out).
+        y : array-like of shape (n_queries,) or (n_queries, n_outputs)
+            The true classes.
+        """
         return super().score(X, y, sample_weight)

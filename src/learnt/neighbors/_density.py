@@ -31,31 +31,62 @@ def _rule(model: Any, state: dict[str, Any], dims: dict[str, int]) -> str | None
 class KernelDensity(Estimator):
     """A density from a kernel around every row:  f(x) = Σᵢ wᵢ K(distance(x, xᵢ) / h)  /  (Σ wᵢ · ∫ K(‖u‖ / h) du).
 
+    A smooth histogram of any shape, for few columns: to see where rows are dense, to score how usual a row is, or to
+    draw new rows. Scale the columns first, as one bandwidth holds for all.
+
     Every sum is that of all rows to the last bits of float64: rows are left out only where all of them together are
     less than the rounding of the sum. The densities integrate to 1 for Euclidean distances alone.
 
     Parameters
     ----------
     bandwidth : float, "scott" or "silverman", default=1.0
-        The width h; the rules are n^(−1/(d+4)) and (n (d + 2) / 4)^(−1/(d+4)), for columns of variance 1.
+        The width h of the kernel, which decides how smooth the density is: too small a one overfits, with a peak at
+        every row; too large a one underfits. "scott" is n^(−1/(d+4)) and "silverman" (n (d + 2) / 4)^(−1/(d+4)), for
+        columns of variance 1. Cross-validation of `score` chooses it best.
     algorithm : {"auto", "kd_tree", "ball_tree"}, default="auto"
-        How rows are searched; the densities are the same.
+        How rows are searched; the densities are the same. "kd_tree" is for Minkowski distances, "ball_tree" for any
+        true metric, and "auto" builds a tree where it pays.
     kernel : {"gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine"}, default="gaussian"
+        The shape K(u) of the bump around each row, where u is the distance over h:
+
+        - "gaussian": exp(−u² / 2).
+        - "exponential": exp(−u).
+        - "tophat": 1 for u < 1, else 0.
+        - "epanechnikov": 1 − u² for u < 1, else 0.
+        - "linear": 1 − u for u < 1, else 0.
+        - "cosine": cos(π u / 2) for u < 1, else 0.
     metric : str, default="euclidean"
-        As for `KNeighborsClassifier`, by name.
-    atol, rtol, breadth_first :
-        scikit-learn's; sums are exact here, which meets every tolerance.
+        The distance by name: "euclidean", "manhattan", "chebyshev", "haversine" and others of SciPy's. Functions,
+        "precomputed" and "nan_euclidean" are refused.
+    atol : float, default=0
+        Kept for scikit-learn's signature: sums are exact here, which meets every absolute tolerance.
+    rtol : float, default=0
+        Kept for scikit-learn's signature: sums are exact here, which meets every relative tolerance.
+    breadth_first : bool, default=True
+        Kept for scikit-learn's signature: it changes nothing here.
     leaf_size : int, default=40
-        Rows of a leaf of the tree.
-    metric_params : dict, optional
+        The most rows in a leaf of the tree. It changes the speed, never the densities.
+    metric_params : dict or None, default=None
+        Further parameters of the metric, such as `{"p": 3}` for "minkowski".
 
     Attributes
     ----------
     bandwidth_ : float
         The width that was used.
     tree_ : KDTree or BallTree
-        Of the rows.
-    n_features_in_ : int
+        A tree of the rows by the metric, made when it is asked for.
+
+    See Also
+    --------
+    KDTree : Has `kernel_density` too, without an estimator.
+    learnt.mixture.GaussianMixture : A density of few Gaussians: quicker, and for more columns.
+    LocalOutlierFactor : How dense a row's surroundings are beside those of its neighbours.
+
+    Notes
+    -----
+    `fit` builds the tree; a query costs the rows within reach of the kernel. Weights of rows multiply their kernels;
+    only their ratios count. The number of rows that a density needs grows fast with the columns: beyond five or so,
+    prefer a model with a shape.
 
     Examples
     --------
@@ -83,16 +114,16 @@ class KernelDensity(Estimator):
     def __init__(
         self,
         *,
-        bandwidth=1.0,
-        algorithm="auto",
-        kernel="gaussian",
-        metric="euclidean",
-        atol=0,
-        rtol=0,
-        breadth_first=True,
-        leaf_size=40,
-        metric_params=None,
-    ):
+        bandwidth: float | str = 1.0,
+        algorithm: str = "auto",
+        kernel: str = "gaussian",
+        metric: str = "euclidean",
+        atol: float = 0,
+        rtol: float = 0,
+        breadth_first: bool = True,
+        leaf_size: int = 40,
+        metric_params: dict | None = None,
+    ) -> None:
         self.bandwidth = bandwidth
         self.algorithm = algorithm
         self.kernel = kernel
@@ -125,7 +156,13 @@ class KernelDensity(Estimator):
         return self
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """log f(x) of each row; −∞ where a kernel with compact support reaches no row."""
+        """log f(x) of each row; −∞ where a kernel with compact support reaches no row.
+
+        Returns
+        -------
+        log_density : ndarray of shape (n_samples,)
+            The logarithm of the density at each row; the lower, the more unusual.
+        """
         Q = check_predict(self, X, order="C").astype(np.float64, copy=False)
         w, h = self._weights, self.bandwidth_
         total = float(self._fit_X.shape[0]) if w is None else float(w.sum())
@@ -134,11 +171,28 @@ class KernelDensity(Estimator):
         return logs - np.log(total) - log_volume(self.kernel, h, Q.shape[1])
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The sum of log f over the rows of X."""
+        """The sum of log f over the rows of X.
+
+        Returns
+        -------
+        score : float
+            The total log-likelihood of the rows; the higher, the better the density fits them.
+        """
         return float(np.sum(self.score_samples(X)))
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
-        """Draw rows: each a training row by its weight, then a point of the (Euclidean) kernel around it."""
+        """Draw rows: each a training row by its weight, then a point of the (Euclidean) kernel around it.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many rows to draw.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            Rows with the density that was fitted.
+        """
         check_is_fitted(self)
         if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 1:
             raise ParameterError(f"n_samples must be a whole number of at least 1; sample got {n_samples!r}.")

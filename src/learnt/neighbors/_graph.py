@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import EfficiencyWarning
 
+from learnt.engine.documentation import documented
 from learnt.engine.params import ParameterError
 from learnt.neighbors._base import KNeighborsMixin
 from learnt.neighbors._radius import RadiusNeighborsMixin
 from learnt.neighbors._unsupervised import NearestNeighbors
 
 
+@documented
 def kneighbors_graph(
     X: Any,
     n_neighbors: int,
@@ -29,19 +31,34 @@ def kneighbors_graph(
 
     Parameters
     ----------
-    X : array or sparse matrix of shape (n, d), or a fitted estimator that has `kneighbors`
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or estimator
+        The rows, or a fitted estimator that has `kneighbors`, such as `NearestNeighbors`.
     n_neighbors : int
-        The number of neighbours k.
+        The number of neighbours k of each row.
     mode : {"connectivity", "distance"}, default="connectivity"
         Whether an entry is 1 or the distance.
-    metric, p, metric_params, n_jobs :
-        As for `KNeighborsClassifier`.
+    metric : str or callable, default="minkowski"
+        The distance between two rows. By name: "euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "hamming",
+        "jaccard", "haversine", "nan_euclidean" (which takes missing cells) and others of SciPy's; the names are in
+        `VALID_METRICS`. "precomputed" means that X holds distances. A function gets two rows and returns a number; it
+        is slow. Scale the columns first where they have different units: the largest one decides otherwise.
+    p : float, default=2
+        The power of the Minkowski metric: 1 is the Manhattan distance, 2 the Euclidean. Other metrics ignore it.
+    metric_params : dict or None, default=None
+        Further parameters of the metric, such as `{"w": weights}` for weights of the columns.
     include_self : bool or "auto", default=False
-        Whether a row is its own neighbour; "auto": where entries are 1, and not where they are distances.
+        Whether a row is its own first neighbour; "auto": where entries are 1, and not where they are distances.
 
     Returns
     -------
-    graph : CSR matrix of shape (n, n)
+    graph : CSR matrix of shape (n_samples, n_samples)
+        Row i has an entry for each of the k neighbours of row i. It need not be symmetric.
+
+    See Also
+    --------
+    radius_neighbors_graph : All rows within a radius.
+    KNeighborsTransformer : The graph as a step of a pipeline, also from new rows to those of `fit`.
+    NearestNeighbors : The neighbours as arrays of indices.
 
     Examples
     --------
@@ -54,6 +71,7 @@ def kneighbors_graph(
     return model.kneighbors_graph(_queries(model, include_self, mode), n_neighbors, mode)
 
 
+@documented
 def radius_neighbors_graph(
     X: Any,
     radius: float,
@@ -69,14 +87,34 @@ def radius_neighbors_graph(
 
     Parameters
     ----------
-    X : array or sparse matrix of shape (n, d), or a fitted estimator that has `radius_neighbors`
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or estimator
+        The rows, or a fitted estimator that has `radius_neighbors`, such as `NearestNeighbors`.
     radius : float
-    mode, metric, p, metric_params, include_self, n_jobs :
-        As for `kneighbors_graph`.
+        How far a neighbour may be. Memory grows with the number of pairs within it.
+    mode : {"connectivity", "distance"}, default="connectivity"
+        Whether an entry is 1 or the distance.
+    metric : str or callable, default="minkowski"
+        The distance between two rows. By name: "euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "hamming",
+        "jaccard", "haversine", "nan_euclidean" (which takes missing cells) and others of SciPy's; the names are in
+        `VALID_METRICS`. "precomputed" means that X holds distances. A function gets two rows and returns a number; it
+        is slow. Scale the columns first where they have different units: the largest one decides otherwise.
+    p : float, default=2
+        The power of the Minkowski metric: 1 is the Manhattan distance, 2 the Euclidean. Other metrics ignore it.
+    metric_params : dict or None, default=None
+        Further parameters of the metric, such as `{"w": weights}` for weights of the columns.
+    include_self : bool or "auto", default=False
+        Whether a row is its own neighbour; "auto": where entries are 1, and not where they are distances.
 
     Returns
     -------
-    graph : CSR matrix of shape (n, n)
+    graph : CSR matrix of shape (n_samples, n_samples)
+        Row i has an entry for each row within the radius of row i.
+
+    See Also
+    --------
+    kneighbors_graph : A fixed number of neighbours for each row.
+    RadiusNeighborsTransformer : The graph as a step of a pipeline, also from new rows to those of `fit`.
+    NearestNeighbors : The neighbours as arrays of indices.
 
     Examples
     --------
@@ -109,8 +147,12 @@ def _queries(model: Any, include_self: Any, mode: str) -> Any:
     return model._fit_X if include_self else None
 
 
+@documented
 def sort_graph_by_row_values(graph: Any, copy: bool = False, warn_when_not_sorted: bool = True) -> Any:
     """A sparse matrix of distances whose rows hold their entries by rising distance, of equals the first stored.
+
+    Estimators with `metric="precomputed"` want neighbours in this order; sorting once spares them from doing it at each
+    call.
 
     Parameters
     ----------
@@ -124,6 +166,12 @@ def sort_graph_by_row_values(graph: Any, copy: bool = False, warn_when_not_sorte
     Returns
     -------
     graph : CSR matrix of shape (n, n)
+        The matrix with the nearest first in each row; what was passed where that was sorted already.
+
+    See Also
+    --------
+    kneighbors_graph : A graph whose rows are sorted already.
+    RadiusNeighborsTransformer : A sorted graph of all rows within a radius.
 
     Examples
     --------

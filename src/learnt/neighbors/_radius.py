@@ -27,18 +27,23 @@ class RadiusNeighborsMixin:
 
         Parameters
         ----------
-        X : array of shape (n_queries, n_features), or None
-            None asks for the neighbours of the training rows, which do not count as their own.
-        radius : float or array of shape (n_queries,), optional
-            Another radius than the estimator's own, or one for each row of X.
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or None, default=None
+            Rows to find neighbours of. None asks for the neighbours of the training rows, which do not count as their
+            own.
+        radius : float, array-like of shape (n_queries,) or None, default=None
+            How far to look, or how far for each row of X; None for the estimator's own radius.
         return_distance : bool, default=True
+            Whether to return the distances too.
         sort_results : bool, default=False
-            Nearest first, and not in the order of the training rows.
+            Whether the nearest come first. Otherwise neighbours are in the order of the training rows.
 
         Returns
         -------
-        distances : array of shape (n_queries,) of arrays, only if asked for
-        index : array of shape (n_queries,) of arrays
+        distances : ndarray of shape (n_queries,) of arrays
+            Distances to the neighbours of each row; only with `return_distance=True`.
+        index : ndarray of shape (n_queries,) of arrays
+            The numbers of the neighbours of each row among the training rows. The arrays differ in length, and may be
+            empty.
         """
         if sort_results and not return_distance:
             raise ValueError("return_distance must be True if sort_results is True.")
@@ -54,14 +59,20 @@ class RadiusNeighborsMixin:
 
         Parameters
         ----------
-        X, radius, sort_results :
-            As for `radius_neighbors`.
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or None, default=None
+            Rows to find neighbours of. None asks for the neighbours of the training rows, which do not count as their
+            own.
+        radius : float, array-like of shape (n_queries,) or None, default=None
+            How far to look, or how far for each row of X; None for the estimator's own radius.
         mode : {"connectivity", "distance"}, default="connectivity"
             Whether an entry is 1 or the distance.
+        sort_results : bool, default=False
+            Whether the entries of a row are in order of distance, nearest first.
 
         Returns
         -------
-        graph : CSR matrix
+        graph : CSR matrix of shape (n_queries, n_samples_fit)
+            Row i has an entry for each neighbour of query i.
         """
         check_mode(mode)
         search, Q, radius = self._search_within(X, radius)

@@ -29,26 +29,75 @@ class RadiusNeighborsClassifier(RadiusSums, RadiusNeighborsMixin, LabelTargets, 
 
         P(y = c | x) = Σ over xᵢ with distance(x, xᵢ) ≤ r of  vᵢ [yᵢ = c]  /  Σ vᵢ,     vᵢ = 1, or 1 / distance
 
-    Votes are counted block by block, so that never all pairs of neighbours are in memory.
+    Take it instead of a fixed number of neighbours where a distance has a meaning of its own (metres, hours), or where
+    the rows are much denser in some places than in others. Rows that nothing is near to can be told by `outlier_label`.
 
     Parameters
     ----------
     radius : float, default=1.0
-        The radius r.
+        How far a neighbour may be. Too small a radius leaves rows without neighbours (overfitting); too large a one
+        averages over rows that are not alike (underfitting). Its scale is that of the distances, so look at a few
+        first.
     weights : {"uniform", "distance"}, callable or None, default="uniform"
-        What a neighbour's vote counts: the same, one over its distance, or a function of the distances of one row.
-    algorithm, leaf_size, p, metric, metric_params, n_jobs :
-        As for `KNeighborsClassifier`.
-    outlier_label : label, "most_frequent", list of labels (one an output) or None, default=None
-        The class of rows that have no neighbour. Probabilities of a label that y does not have are all 0. None refuses
-        such rows.
+        What each neighbour counts.
+
+        - "uniform" or None: all the same.
+        - "distance": 1 / distance, so that near neighbours count more; a neighbour at distance 0 decides alone.
+        - callable: a function of the array of distances that returns weights of the same shape.
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree", "approximate"}, default="auto"
+        How to search for neighbours. All but "approximate" give the same neighbours, so this is a choice of speed.
+
+        - "auto": brute force at first; a tree is built once the queries so far would have paid for it.
+        - "brute": distances to all training rows; for sparse rows, many columns, and metrics that no tree takes.
+        - "kd_tree": nested boxes, for Minkowski distances of dense rows with few columns (up to ten or so).
+        - "ball_tree": nested balls, for any true metric of dense rows.
+        - "approximate": a graph of near rows (HNSW), which misses some neighbours and is much quicker on many rows of
+          many columns. For "euclidean", "sqeuclidean" and "cosine"; needs `pip install learnt[ann]`. `recall_` says
+          what share of the true neighbours it finds.
+    leaf_size : int, default=30
+        The most rows in a leaf of the tree. It changes the speed and the memory of the search, never the neighbours.
+    p : float, default=2
+        The power of the Minkowski metric: 1 is the Manhattan distance, 2 the Euclidean. Other metrics ignore it.
+    metric : str or callable, default="minkowski"
+        The distance between two rows. By name: "euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "hamming",
+        "jaccard", "haversine", "nan_euclidean" (which takes missing cells) and others of SciPy's; the names are in
+        `VALID_METRICS`. "precomputed" means that X holds distances. A function gets two rows and returns a number; it
+        is slow. Scale the columns first where they have different units: the largest one decides otherwise.
+    outlier_label : label, "most_frequent", list of labels or None, default=None
+        The class of rows without neighbours; a list has one for each output. "most_frequent" takes the commonest class.
+        None raises an error at such rows. Probabilities of a label that y does not have are all 0.
+    metric_params : dict or None, default=None
+        Further parameters of the metric, such as `{"w": weights}` for weights of the columns.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,), or a list of them where y has several columns
-    outlier_label_ : list of labels, or None
-    effective_metric_, effective_metric_params_, n_samples_fit_, outputs_2d_, n_features_in_ :
-        As for `KNeighborsClassifier`.
+    classes_ : ndarray of shape (n_classes,), or list of them
+        The class labels, sorted; a list with one array for each column of y where y has several.
+    outlier_label_ : list of labels or None
+        The label for rows without neighbours, one for each output.
+    effective_metric_ : str or callable
+        The metric that is computed: "euclidean" for `metric="minkowski"` with p = 2.
+    effective_metric_params_ : dict
+        The parameters that this metric gets.
+    n_samples_fit_ : int
+        The number of training rows.
+    outputs_2d_ : bool
+        Whether y had several columns.
+    recall_ : float
+        The share of the true neighbours that the search finds, measured on a sample of training rows; only with
+        `algorithm="approximate"`.
+
+    See Also
+    --------
+    KNeighborsClassifier : Votes of a fixed number of neighbours, as near or far as they are.
+    RadiusNeighborsRegressor : Predicts numbers: the mean of all rows within a radius.
+    LocalOutlierFactor : Which rows are far from all others.
+
+    Notes
+    -----
+    Votes are counted block by block, so that never all pairs of neighbours are in memory. With equal votes and a search
+    by trees, the votes inside whole nodes of the tree are added up beforehand, and a large radius costs little more
+    than a small one.
 
     Examples
     --------
@@ -73,17 +122,17 @@ class RadiusNeighborsClassifier(RadiusSums, RadiusNeighborsMixin, LabelTargets, 
 
     def __init__(
         self,
-        radius=1.0,
+        radius: float | None = 1.0,
         *,
-        weights="uniform",
-        algorithm="auto",
-        leaf_size=30,
-        p=2,
-        metric="minkowski",
-        outlier_label=None,
-        metric_params=None,
-        n_jobs=None,
-    ):
+        weights: Any = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float = 2,
+        metric: Any = "minkowski",
+        outlier_label: Any = None,
+        metric_params: dict | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.radius = radius
         self.weights = weights
         self.algorithm = algorithm
@@ -95,7 +144,15 @@ class RadiusNeighborsClassifier(RadiusSums, RadiusNeighborsMixin, LabelTargets, 
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> RadiusNeighborsClassifier:
-        """Remember the rows and their classes; y may have several columns, each a question of its own."""
+        """Remember the rows and their classes; y may have several columns, each a question of its own.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The training rows; with `metric="precomputed"` their distances to each other, (n_samples, n_samples).
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels; each of several columns is a question of its own.
+        """
         check_weights_parameter(self)
         self._fit_labels(self._fit_rows(X), y)
         self._renew_sums()
@@ -103,7 +160,19 @@ class RadiusNeighborsClassifier(RadiusSums, RadiusNeighborsMixin, LabelTargets, 
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class of each row; X = None asks for the training rows, each by its other rows (leave-one-out)."""
+        """The class of each row; X = None asks for the training rows, each by its other rows (leave-one-out).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or None
+            Rows to predict; with `metric="precomputed"` their distances to the training rows. None asks for the
+            training rows, each predicted by its other rows (leave-one-out).
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_queries,) or (n_queries, n_outputs)
+            The class with the most votes; `outlier_label` for rows without neighbours.
+        """
         counted, lonely = self._counted(X)
         out = self._named(np.stack([votes.argmax(axis=1) for votes in counted], axis=1))
         if lonely.size and self.outlier_label_ is not None:
@@ -111,13 +180,35 @@ class RadiusNeighborsClassifier(RadiusSums, RadiusNeighborsMixin, LabelTargets, 
         return out
 
     def predict_proba(self, X: Any) -> Any:
-        """The share of the votes for each class, in the order of `classes_`; a list where y had several columns."""
+        """The share of the votes for each class, in the order of `classes_`; a list where y had several columns.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or None
+            Rows to predict; with `metric="precomputed"` their distances to the training rows. None asks for the
+            training rows, each predicted by its other rows (leave-one-out).
+
+        Returns
+        -------
+        proba : ndarray of shape (n_queries, n_classes), or list of them
+            Shares of the votes. A row without neighbours has 1 for its outlier label, or 0 throughout where y lacks the
+            label.
+        """
         counted, _ = self._counted(X)
         out = [shares(votes) for votes in counted]
         return out if self.outputs_2d_ else out[0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows whose class is predicted; X = None: of the training rows, each by its other rows."""
+        """The share of rows whose class is predicted; X = None: of the training rows, each by its other rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or None
+            Rows to predict; with `metric="precomputed"` their distances to the training rows. None asks for the
+            training rows, each predicted by its other rows (leave-one-out).
+        y : array-like of shape (n_queries,) or (n_queries, n_outputs)
+            The true classes.
+        """
         return super().score(X, y, sample_weight)
 
     def _make_sums(self) -> list[BallSums | None]:

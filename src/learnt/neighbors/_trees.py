@@ -62,7 +62,27 @@ class PointTree:
         return tree_takes(self.data, metric, params)
 
     def points_for(self, name: str, metric: Any, params: dict) -> np.ndarray:
-        """The points, for an estimator of this name with the same metric."""
+        """The points, for an estimator of this name with the same metric.
+
+        Parameters
+        ----------
+        name : str
+            The estimator's name, for the message of an error.
+        metric : str or callable
+            The metric that the estimator measures by.
+        params : dict
+            The parameters of that metric.
+
+        Returns
+        -------
+        data : ndarray of shape (n_samples, n_features)
+            The points of the tree.
+
+        Raises
+        ------
+        ValueError
+            If the tree is by another metric.
+        """
         given, own = ((SAME_METRICS.get(m, m) if isinstance(m, str) else m) for m in (metric, self._metric))
         same = params.keys() == self._params.keys() and all(np.array_equal(params[k], self._params[k]) for k in params)
         if given != own or not same:
@@ -83,7 +103,27 @@ class PointTree:
     ) -> Any:
         """The k nearest points of each row of X, nearest first; of equal distances the smaller index first.
 
-        `dualtree`, `breadth_first` and `sort_results` are scikit-learn's; they change no answer here.
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            Points to ask about.
+        k : int, default=1
+            How many neighbours to find.
+        return_distance : bool, default=True
+            Whether to return the distances too.
+        dualtree : bool, default=False
+            Kept for scikit-learn's signature: it changes no answer here.
+        breadth_first : bool, default=False
+            Kept for scikit-learn's signature: it changes no answer here.
+        sort_results : bool, default=True
+            Kept for scikit-learn's signature: neighbours are sorted in any case.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_queries, k)
+            Distances to the neighbours; only with `return_distance=True`.
+        index : ndarray of shape (n_queries, k)
+            The numbers of the neighbours among the points.
         """
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= self.data.shape[0]:
             raise ValueError(
@@ -98,7 +138,28 @@ class PointTree:
     def query_radius(
         self, X: Any, r: Any, return_distance: bool = False, count_only: bool = False, sort_results: bool = False
     ) -> Any:
-        """The points at most r (one number, or one for each row of X) away: indices, then distances if asked for."""
+        """The points at most r (one number, or one for each row of X) away: indices, then distances if asked for.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            Points to ask about.
+        r : float or array-like of shape (n_queries,)
+            How far to look, or how far for each row of X.
+        return_distance : bool, default=False
+            Whether to return the distances too.
+        count_only : bool, default=False
+            Whether to return only how many points there are, which is quicker. Not with `return_distance`.
+        sort_results : bool, default=False
+            Whether the nearest come first; needs `return_distance=True`.
+
+        Returns
+        -------
+        index : ndarray of shape (n_queries,) of arrays, or of int
+            The numbers of the points within the radius of each row; with `count_only=True` how many they are.
+        distances : ndarray of shape (n_queries,) of arrays
+            Their distances; only with `return_distance=True`.
+        """
         if sort_results and not return_distance:
             raise ValueError("return_distance must be True if sort_results is True")
         if count_only and return_distance:
@@ -120,7 +181,19 @@ class PointTree:
     def two_point_correlation(self, X: Any, r: Any, dualtree: bool = False) -> np.ndarray:
         """How many pairs of a row of X and a point are at most r[i] away from each other, for each entry of r.
 
-        `dualtree` is scikit-learn's; it changes no answer.
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            Points to ask about.
+        r : array-like of shape (n_radii,)
+            The distances to count up to.
+        dualtree : bool, default=False
+            Kept for scikit-learn's signature: it changes no answer here.
+
+        Returns
+        -------
+        counts : ndarray of int, of the shape of r
+            The number of pairs for each distance.
         """
         radii = np.asarray(r, dtype=np.float64)
         if np.isnan(radii).any():
@@ -144,8 +217,29 @@ class PointTree:
     ) -> np.ndarray:
         """Σ over the points t of K(distance(x, t) / h) / ∫ K(‖u‖ / h) du, for each row x of X.
 
-        Divided by the number of points it is the density of `KernelDensity`, which has the names of kernels. The sums
-        are exact, which meets every tolerance `atol` and `rtol`.
+        Divided by the number of points it is the density of `KernelDensity`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            Points to ask about.
+        h : float
+            The bandwidth of the kernel, above 0: larger values smooth more.
+        kernel : str, default="gaussian"
+            The shape K: "gaussian", "tophat", "epanechnikov", "exponential", "linear" or "cosine".
+        atol : float, default=0
+            Kept for scikit-learn's signature: sums are exact here, which meets every absolute tolerance.
+        rtol : float, default=1e-8
+            Kept for scikit-learn's signature: sums are exact here, which meets every relative tolerance.
+        breadth_first : bool, default=True
+            Kept for scikit-learn's signature: it changes no answer here.
+        return_log : bool, default=False
+            Whether to return the logarithms of the sums, which do not underflow far from all points.
+
+        Returns
+        -------
+        density : ndarray of shape (n_queries,)
+            The sum at each row, or its logarithm.
         """
         name = f"{type(self).__name__}.kernel_density"
         if kernel not in KERNELS:
@@ -160,8 +254,16 @@ class PointTree:
     def get_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The points, their order in the tree, its nodes, and their bounds.
 
-        A node is a record (idx_start, idx_end, is_leaf, radius) of its place in that order. Bounds are the lower and
-        the upper corners of boxes, or the centres of balls: (2 or 1, nodes, features).
+        Returns
+        -------
+        data : ndarray of shape (n_samples, n_features)
+            The points.
+        order : ndarray of shape (n_samples,)
+            The numbers of the points in the order of the tree.
+        nodes : ndarray of shape (n_nodes,)
+            Records (idx_start, idx_end, is_leaf, radius): the place of a node in that order, and its size.
+        bounds : ndarray of shape (2 or 1, n_nodes, n_features)
+            The lower and the upper corners of boxes, or the centres of balls.
         """
         nodes = tree_nodes(self._search)
         table = np.empty(nodes.is_leaf.size, dtype=_NODE)
@@ -177,11 +279,26 @@ class PointTree:
         """Distances to points that the queries since `reset_n_calls` could not do without.
 
         Those are the points of all leaves that may hold one of a query's answers; a search looks at some more.
+
+        Returns
+        -------
+        n_calls : int
+            The number of distances; 0 before the first call of `reset_n_calls`.
         """
         return self._visits.distances if self._visits else 0
 
     def get_tree_stats(self) -> tuple[int, int, int]:
-        """Of the same queries, the nodes that need not be opened below those that must, and the leaves and others."""
+        """Of the same queries, the nodes that need not be opened below those that must, and the leaves and others.
+
+        Returns
+        -------
+        n_trims : int
+            Nodes that need not be opened, below nodes that must.
+        n_leaves : int
+            Leaves that must be opened.
+        n_splits : int
+            Other nodes that must be opened.
+        """
         return self._visits[1:] if self._visits else (0, 0, 0)
 
     def _count(self, Q: np.ndarray, radii: np.ndarray) -> None:
@@ -206,18 +323,32 @@ class KDTree(PointTree):
 
     Parameters
     ----------
-    X : array of shape (n, d)
+    X : array-like of shape (n_samples, n_features)
+        The points, finite numbers.
     leaf_size : int, default=40
-        Points up to which a box is not split.
+        The most points of a box that is not split. It changes the speed and the memory, never the answers.
     metric : str, default="minkowski"
-        "euclidean", "manhattan", "chebyshev", "sqeuclidean" or "minkowski" with a power `p`.
-    **kwargs :
-        Parameters of the metric.
+        The distance: "euclidean", "manhattan", "chebyshev", "sqeuclidean" or "minkowski" with a power `p`.
+    **kwargs : dict
+        Parameters of the metric, such as `p=3`.
 
     Attributes
     ----------
-    data : array of shape (n, d)
-        `get_arrays` has the nodes too, `get_n_calls` and `get_tree_stats` what queries since `reset_n_calls` took.
+    data : ndarray of shape (n_samples, n_features)
+        The points. `get_arrays` has the nodes too, `get_n_calls` and `get_tree_stats` what queries since
+        `reset_n_calls` took.
+    valid_metrics : list of str
+        The names of metrics that the tree takes; an attribute of the class.
+
+    See Also
+    --------
+    BallTree : For any true metric, and better in many columns.
+    NearestNeighbors : An estimator that chooses the search by itself.
+    KernelDensity : A density from a kernel around every point.
+
+    Notes
+    -----
+    Building takes about n log n time and keeps one copy of the points. Queries run on several threads.
 
     Examples
     --------
@@ -242,19 +373,34 @@ class BallTree(PointTree):
 
     Parameters
     ----------
-    X : array of shape (n, d)
+    X : array-like of shape (n_samples, n_features)
+        The points, finite numbers.
     leaf_size : int, default=40
-        Points up to which a ball is not split.
+        The most points of a ball that is not split. It changes the speed and the memory, never the answers.
     metric : str or callable, default="minkowski"
         A metric of `BallTree.valid_metrics`, or a function of two rows that is one. Trees by Minkowski distances
         without weights are compiled.
-    **kwargs :
-        Parameters of the metric.
+    **kwargs : dict
+        Parameters of the metric, such as `p=3`.
 
     Attributes
     ----------
-    data : array of shape (n, d)
-        `get_arrays` has the nodes too, `get_n_calls` and `get_tree_stats` what queries since `reset_n_calls` took.
+    data : ndarray of shape (n_samples, n_features)
+        The points. `get_arrays` has the nodes too, `get_n_calls` and `get_tree_stats` what queries since
+        `reset_n_calls` took.
+    valid_metrics : list of str
+        The names of metrics that the tree takes; an attribute of the class.
+
+    See Also
+    --------
+    KDTree : Quicker for Minkowski distances and few columns.
+    NearestNeighbors : An estimator that chooses the search by itself.
+    KernelDensity : A density from a kernel around every point.
+
+    Notes
+    -----
+    Building takes about n log n distances and keeps one copy of the points. Haversine distances want latitude and
+    longitude in radians and come in radians: times 6371 they are kilometres.
 
     Examples
     --------

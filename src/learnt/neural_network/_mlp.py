@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from itertools import pairwise
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -171,14 +171,17 @@ class MultilayerPerceptron(TrainedNetwork):
     # --- fitting
 
     @progress.with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train from the start or, with `warm_start`, from where the last fit ended.
 
         Parameters
         ----------
-        X : array, data frame or sparse matrix of shape (n, d)
-        y : array of shape (n,) or (n, outputs)
-        sample_weight : array of shape (n,) or None
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The rows to learn from.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels, or columns of 0 and 1 for several labels, of a classifier; numbers of a regressor.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts: its loss is multiplied by it. None counts every row once.
         """
         return self._fit(X, y, sample_weight, first=not self._goes_on(X))
 
@@ -419,7 +422,13 @@ class MultilayerPerceptron(TrainedNetwork):
         self.t_, self._resume = end.t, self._to_go_on(end, optimiser)
 
     def summary(self) -> NetworkSummary:
-        """The table of the fitted network: layers, their sizes, and how many weights and biases each has."""
+        """The table of the fitted network: layers, their sizes, and how many weights and biases each has.
+
+        Returns
+        -------
+        summary : NetworkSummary
+            Printed it is a table; `steps`, `n_weights`, `n_biases` and `n_parameters` have the numbers.
+        """
         check_is_fitted(self, msg=NOT_FITTED)
         layers: list[Any] = []
         for bias in self.intercepts_[:-1]:

@@ -42,68 +42,154 @@ class MLPClassifier(MultilayerPerceptron, ClassifierMixin, Estimator, Explained)
 
     The log loss plus alpha/2 · Σ‖W‖², over the rows of a batch, is made small by gradients from back-propagation. Two
     classes and several labels have sigmoid outputs, three and more classes softmax. For a `random_state` the weights
-    are scikit-learn's, to rounding, and the same on any number of threads. Columns should be of like scale. Columns of
-    text or categories become embeddings; empty cells are filled by the mean and marked. Training needs PyTorch,
-    prediction NumPy alone.
+    are scikit-learn's, to rounding, and the same on any number of threads. Columns should be of like scale: put a
+    `StandardScaler` before it. Columns of text or categories become embeddings; empty cells are filled by the mean and
+    marked. Training needs PyTorch, prediction NumPy alone.
 
     Parameters
     ----------
     hidden_layer_sizes : int or list of int, default=(100,)
-        Units of each hidden layer; an empty list is a linear model.
+        The number of units of each hidden layer: (100, 50) has two. More units and layers fit more complicated
+        functions and overfit sooner; an empty list is a linear model.
     activation : {"relu", "leaky_relu", "tanh", "logistic", "sigmoid", "identity"}, default="relu"
-        "logistic" and "sigmoid" are the same.
+        The function φ of hidden units. "relu" is max(0, a); "leaky_relu" has a slope of 0.01 below 0, so that no unit
+        dies; "tanh" and "logistic" (also called "sigmoid") are smooth and bounded; "identity" makes the network linear.
     solver : {"adam", "sgd", "momentum", "nesterov", "adagrad", "lbfgs"}, default="adam"
-        "sgd" has momentum, Nesterov's unless `nesterovs_momentum=False`, as in scikit-learn; momentum=0 is without.
+        How the loss is made small.
+
+        - "adam": steps scaled by running averages of gradients and their squares; a good first choice.
+        - "sgd": gradient descent with momentum, Nesterov's unless `nesterovs_momentum=False`; `momentum=0` is plain.
+        - "momentum", "nesterov": gradient descent with that kind of momentum.
+        - "adagrad": steps that shrink by the sum of squared gradients, for rare columns.
+        - "lbfgs": a quasi-Newton method on all rows at once; often the best on up to some thousand rows.
     alpha : float, default=1e-4
-        Weight decay.
+        The strength of the L2 penalty (weight decay). Larger values mean more regularisation: smaller weights and less
+        overfitting. Try powers of 10.
     batch_size : int or "auto", default="auto"
-        min(200, n); n for gradient descent on all rows, 1 for a step each row.
+        Rows of a batch; "auto" is min(200, n). n is gradient descent on all rows, 1 a step for each row. Larger batches
+        are quicker per epoch and take fewer steps. Not used by "lbfgs".
     learning_rate : {"constant", "invscaling", "adaptive", "exponential", "cosine"}, default="constant"
-        "invscaling" and "adaptive" are for gradient descent, as in scikit-learn; the others for every solver but lbfgs.
-    learning_rate_init, power_t : float, default=0.001 and 0.5
+        How the learning rate changes, from `learning_rate_init` on. Not used by "lbfgs".
+
+        - "constant": it stays.
+        - "invscaling": divided by (t + 1)^`power_t` after t rows; gradient descent only.
+        - "adaptive": a fifth of it whenever the loss does not fall any more; gradient descent only.
+        - "exponential": times 0.95 after each epoch.
+        - "cosine": falls to 0 along a cosine over `max_iter` epochs.
+    learning_rate_init : float, default=0.001
+        The first learning rate: the size of a step. Too large a one diverges, too small a one takes many epochs. The
+        parameter most worth choosing, in powers of 10.
+    power_t : float, default=0.5
+        The exponent of `learning_rate="invscaling"`.
     max_iter : int, default=200
-        The most epochs.
+        The most epochs (passes over the rows), or iterations of "lbfgs". A ConvergenceWarning says where they were not
+        enough.
     shuffle : bool, default=True
-    random_state : int, RandomState or None
-    tol, n_iter_no_change : float and int, default=1e-4 and 10
-        Stop where the loss, or the validation score, did not improve by `tol` for more than so many epochs.
+        Whether rows come in another random order in each epoch.
+    random_state : int, RandomState, Generator or None, default=None
+        Where random numbers come from: first weights, the order of rows, rows held out, dropout. Pass an integer to get
+        the same network every time.
+    tol : float, default=1e-4
+        Training stops at convergence: once the loss, or the validation score, did not improve by `tol` for more than
+        `n_iter_no_change` epochs.
     verbose : bool, default=False
-        Say the loss of every epoch; for a bar see `learnt.engine.progress`.
+        Whether to log the loss of every epoch; for a bar see `learnt.engine.progress`.
     warm_start : bool, default=False
-    momentum, nesterovs_momentum : float and bool, default=0.9 and True
-    early_stopping, validation_fraction : bool and float, default=False and 0.1
-        Hold out rows, stop by the accuracy on them, and keep the weights of the best epoch.
-    beta_1, beta_2, epsilon : float, default=0.9, 0.999 and 1e-8
-        Of Adam; `epsilon` of Adagrad too.
+        Whether the next `fit` goes on from these weights, instead of starting afresh.
+    momentum : float, default=0.9
+        The share of the last step that is added to the next, from 0 to 1; for "sgd", "momentum" and "nesterov".
+    nesterovs_momentum : bool, default=True
+        Whether "sgd" takes the gradient where the momentum leads, instead of where it is.
+    early_stopping : bool, default=False
+        Whether to hold out rows, stop by the score on them, and keep the weights of the best epoch. A remedy for
+        overfitting.
+    validation_fraction : float, default=0.1
+        The share of rows that early stopping holds out.
+    beta_1 : float, default=0.9
+        How slowly Adam's average of gradients changes, from 0 to less than 1.
+    beta_2 : float, default=0.999
+        How slowly Adam's average of squared gradients changes, from 0 to less than 1.
+    epsilon : float, default=1e-8
+        Added to what Adam and Adagrad divide by.
+    n_iter_no_change : int, default=10
+        How many epochs without improvement by `tol` are waited for.
     max_fun : int, default=15000
-        The most evaluations of the loss by lbfgs.
+        The most evaluations of the loss by "lbfgs".
     class_weight : dict, "balanced" or None, default=None
-    dropout : float, default=0
-        The share of hidden units left out at each step.
+        Weights of the classes, which multiply those of the rows. "balanced" gives every class the same total, so that
+        recall of a rare class rises, at some cost of precision. One label a row only.
+    dropout : float, default=0.0
+        The share of hidden units left out at each step, from 0 to less than 1. Against overfitting; 0.1 to 0.5 are
+        usual.
     batch_norm : bool, default=False
-        Normalise what hidden layers give, before the activation.
+        Whether what hidden layers give is normalised before the activation, which makes deep networks easier to train.
     categorical_features : "from_dtype", list of columns or None, default="from_dtype"
+        Which columns are categories and become embeddings: those of text or categories by their type, these, or none.
     device : str, default="cpu"
-        Where to train: "cpu", "cuda", "mps", or "auto".
-    dtype : "float32", "float64" or None, default=None
-        The precision of the network, in training and in `predict`; None: that of X. Single precision takes about half
-        the time of double, and outputs have about six digits.
+        Where to train: "cpu", "cuda", "mps", or "auto" for a GPU where there is one.
+    dtype : {"float32", "float64"} or None, default=None
+        The precision of the network, in training and in `predict`; None for that of X. Single precision takes about
+        half the time of double, and outputs have about six digits.
     checkpoint : path or None, default=None
-        A file that training is kept in after every epoch and goes on from; removed at the end.
+        A file that training is kept in after every epoch and goes on from when it was interrupted; removed at the end.
+        Needs an integer as `random_state`.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-    coefs_, intercepts_ : lists of arrays, one a layer
-    loss_, best_loss_ : float
-    loss_curve_ : list of float, one an epoch
-    validation_scores_, validation_loss_curve_ : lists of float, or None
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted; of several labels the numbers of the columns of y.
+    coefs_ : list of ndarray
+        The weights W of each layer, (units of the layer before, units of the layer).
+    intercepts_ : list of ndarray
+        The constants b of each layer.
+    loss_ : float
+        The loss of the last epoch.
+    best_loss_ : float or None
+        The lowest loss of any epoch; None with early stopping.
+    loss_curve_ : list of float
+        The loss of each epoch.
+    validation_scores_ : list of float or None
+        The score on the rows held out after each epoch; None without early stopping.
+    validation_loss_curve_ : list of float or None
+        The loss on the rows held out after each epoch; None without early stopping.
     best_validation_score_ : float or None
-    n_iter_, t_, n_layers_, n_outputs_ : int
-    out_activation_ : "logistic" or "softmax"
-    dead_units_ : list of arrays
-        Of each hidden layer the units that are 0 for every row of training (ReLU).
-    embeddings_, batch_norms_ : lists of arrays
+        The highest of these scores; None without early stopping.
+    n_iter_ : int
+        Epochs, or iterations of "lbfgs".
+    t_ : int
+        Rows that were seen in training, counted in each epoch.
+    n_layers_ : int
+        The number of layers, with the columns that go in and the outputs.
+    n_outputs_ : int
+        The number of outputs.
+    out_activation_ : {"logistic", "softmax"}
+        The function that makes probabilities of the outputs.
+    dead_units_ : list of ndarray
+        For each hidden layer the units that are 0 for every row of training (with "relu"), and so learn nothing.
+    embeddings_ : list of ndarray
+        For each column of categories a table with a row for each value; row 0 is for unknown and missing ones.
+    batch_norms_ : list of ndarray
+        For each hidden layer γ, β, mean and variance, as rows; empty without `batch_norm`.
+
+    See Also
+    --------
+    MLPRegressor : Predicts numbers.
+    ConvNetClassifier : Classes of images, by convolutions.
+    learnt.linear_model.LogisticRegression : The same without hidden layers; convex, and quick.
+    learnt.ensemble.HistGradientBoostingClassifier : Boosted trees, often better on tables.
+
+    Notes
+    -----
+    An epoch takes time in proportion to the rows times the number of weights; memory holds the weights, a few copies of
+    them for the solver, and a batch. Weights of rows multiply their losses. Trees with boosting are often better on
+    tables, and need less care: try those first.
+
+    References
+    ----------
+    .. [1] D. E. Rumelhart, G. E. Hinton, R. J. Williams, "Learning representations by back-propagating errors",
+       Nature 323, 1986.
+    .. [2] D. P. Kingma, J. Ba, "Adam: A Method for Stochastic Optimization", ICLR, 2015. .. [3] X. Glorot, Y. Bengio,
+    "Understanding the difficulty of training deep feedforward neural networks", AISTATS, 2010.
 
     Examples
     --------
@@ -141,38 +227,38 @@ class MLPClassifier(MultilayerPerceptron, ClassifierMixin, Estimator, Explained)
 
     def __init__(
         self,
-        hidden_layer_sizes=(100,),
-        activation="relu",
+        hidden_layer_sizes: Any = (100,),
+        activation: str = "relu",
         *,
-        solver="adam",
-        alpha=0.0001,
-        batch_size="auto",
-        learning_rate="constant",
-        learning_rate_init=0.001,
-        power_t=0.5,
-        max_iter=200,
-        shuffle=True,
-        random_state=None,
-        tol=1e-4,
-        verbose=False,
-        warm_start=False,
-        momentum=0.9,
-        nesterovs_momentum=True,
-        early_stopping=False,
-        validation_fraction=0.1,
-        beta_1=0.9,
-        beta_2=0.999,
-        epsilon=1e-8,
-        n_iter_no_change=10,
-        max_fun=15000,
-        class_weight=None,
-        dropout=0.0,
-        batch_norm=False,
-        categorical_features="from_dtype",
-        device="cpu",
-        dtype=None,
-        checkpoint=None,
-    ):
+        solver: str = "adam",
+        alpha: float = 0.0001,
+        batch_size: int | str = "auto",
+        learning_rate: str = "constant",
+        learning_rate_init: float = 0.001,
+        power_t: float = 0.5,
+        max_iter: int = 200,
+        shuffle: bool = True,
+        random_state: Any = None,
+        tol: float = 1e-4,
+        verbose: Any = False,
+        warm_start: bool = False,
+        momentum: float = 0.9,
+        nesterovs_momentum: bool = True,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-8,
+        n_iter_no_change: float = 10,
+        max_fun: int = 15000,
+        class_weight: Any = None,
+        dropout: float = 0.0,
+        batch_norm: bool = False,
+        categorical_features: Any = "from_dtype",
+        device: Any = "cpu",
+        dtype: Any = None,
+        checkpoint: Any = None,
+    ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
         self.activation = activation
         self.solver = solver
@@ -209,8 +295,27 @@ class MLPClassifier(MultilayerPerceptron, ClassifierMixin, Estimator, Explained)
         check_class_weight(self)
 
     @available_if(is_stochastic)
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
-        """One epoch over these rows, from where the last call ended; the first call names all `classes`."""
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> MLPClassifier:
+        """One epoch over these rows, from where the last call ended; the first call names all `classes`.
+
+        Not with `solver="lbfgs"`, early stopping or `class_weight="balanced"`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The rows to learn from.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            Class labels, or columns of 0 and 1 for several labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts: its loss is multiplied by it. None counts every row once.
+        classes : array-like of shape (n_classes,), default=None
+            All class labels that will ever come; needed in the first call, optional in later ones.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator itself.
+        """
         first = not hasattr(self, "coefs_")
         self._check_classes_of_partial_fit(classes)
         return self._fit(X, y, sample_weight, first=first, incremental=True, classes=classes)
@@ -283,7 +388,13 @@ class MLPClassifier(MultilayerPerceptron, ClassifierMixin, Estimator, Explained)
         return float(np.average(right, weights=w))
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of every row; of several labels a column of 0 and 1 for each."""
+        """The most probable class of every row; of several labels a column of 0 and 1 for each.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,) or (n_samples, n_labels)
+            The predicted label of each row.
+        """
         return self._answers(X, self._labels)
 
     def _labels(self, X: Any) -> np.ndarray:
@@ -295,7 +406,14 @@ class MLPClassifier(MultilayerPerceptron, ClassifierMixin, Estimator, Explained)
         return self.classes_[_labels_in_single.labels_of(z)] if exclusive else (z > 0).astype(np.int64)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class, (n, K), or of each label."""
+        """The probability of each class, (n, K), or of each label.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes)
+            The probability of each class, in the order of `classes_`. A row adds up to 1, but for several labels, each
+            of which has a probability of its own.
+        """
         return self._answers(X, self._probabilities)
 
     def _probabilities(self, X: Any) -> np.ndarray:

@@ -31,37 +31,53 @@ class BernoulliRBM(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
 
     The slope of the log likelihood of a row is hvᵀ, on average over p(h | v), less its average over the model, for
     which chains of Gibbs sampling stand that go on from batch to batch (persistent contrastive divergence). Rows may
-    also hold chances between 0 and 1. `transform` gives p(h = 1 | v): features for another model. A batch takes three
-    products with W, and no matrix of its size besides.
-
-    References: Hinton, Osindero & Teh, 2006; Tieleman, Training restricted Boltzmann machines using approximations to
-    the likelihood gradient, ICML 2008.
+    also hold chances between 0 and 1. `transform` gives p(h = 1 | v): features for another model.
 
     Parameters
     ----------
     n_components : int, default=256
-        Hidden units.
+        The number of hidden units, and of columns that `transform` returns.
     learning_rate : float, default=0.1
-        Of a batch's mean slope; worth choosing well.
+        The size of a step along a batch's mean slope; worth choosing well, in powers of 10.
     batch_size : int, default=10
-        Rows of a batch, and chains.
+        Rows of a batch, and the number of chains.
     n_iter : int, default=10
         Passes over the rows.
     verbose : int, default=0
         Above 0, the pseudo-likelihood is logged to the logger named "learnt" after every pass, which takes time.
-    random_state : int, RandomState, Generator or None
-        Of the first weights, the chains, and `score_samples`.
+    random_state : int, RandomState, Generator or None, default=None
+        Where random numbers come from: first weights, the chains, and `score_samples`.
 
     Attributes
     ----------
-    components_ : array of shape (n_components, n_features)
-        W.
-    intercept_hidden_, intercept_visible_ : arrays of shape (n_components,), (n_features,)
-        c and b.
-    h_samples_ : array of shape (batch_size, n_components)
+    components_ : ndarray of shape (n_components, n_features)
+        The weights W.
+    intercept_hidden_ : ndarray of shape (n_components,)
+        The constants c of the hidden units.
+    intercept_visible_ : ndarray of shape (n_features,)
+        The constants b of the visible units.
+    h_samples_ : ndarray of shape (batch_size, n_components)
         Hidden units of the chains.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    random_state_ : RandomState
+        Where `gibbs` and `partial_fit` draw from; made by the first call of one of them.
+
+    See Also
+    --------
+    learnt.decomposition.PCA : Linear features, in one step.
+    learnt.decomposition.NMF : Features of numbers that are not negative.
+    MLPClassifier : Learns its features together with the classes.
+
+    Notes
+    -----
+    A batch takes three products with W, and no matrix of its size besides: a pass costs time n · n_components ·
+    n_features.
+
+    References
+    ----------
+    .. [1] G. E. Hinton, S. Osindero, Y.-W. Teh, "A fast learning algorithm for deep belief nets",
+       Neural Computation 18, 2006.
+    .. [2] T. Tieleman, "Training restricted Boltzmann machines using approximations to the likelihood gradient",
+       ICML, 2008.
 
     Examples
     --------
@@ -186,7 +202,18 @@ class BernoulliRBM(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         return in_memory(as_rows(X).map(hidden_means, self.components_.T.astype(X.dtype), self.intercept_hidden_))
 
     def gibbs(self, v: Any) -> np.ndarray:
-        """One step of Gibbs sampling: hidden units of the rows v, and from these new rows, of True and False."""
+        """One step of Gibbs sampling: hidden units of the rows v, and from these new rows, of True and False.
+
+        Parameters
+        ----------
+        v : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to begin from.
+
+        Returns
+        -------
+        v_new : ndarray of bool of shape (n_samples, n_features)
+            The rows after one step.
+        """
         check_is_fitted(self)
         if not hasattr(self, "random_state_"):
             self.random_state_ = random_state_of(self.random_state)
@@ -200,6 +227,11 @@ class BernoulliRBM(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         """The pseudo-likelihood of every row of 0 and 1: n_features · log p(a feature | all others), for one drawn.
 
         The same `random_state` draws the same features.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            One number a row; the higher, the more like the training rows.
         """
         return self._score(check_predict(self, X))
 

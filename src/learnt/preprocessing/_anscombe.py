@@ -26,14 +26,26 @@ class AnscombeTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
 
     Parameters
     ----------
-    gain : float or array of shape (n_features,), default=1.0
+    gain : float or array-like of shape (n_features,), default=1.0
         What one count adds to x (the amplification), other than 0.
-    offset : float or array of shape (n_features,), default=0.0
-        x without any count (the dark signal).
+    offset : float or array-like of shape (n_features,), default=0.0
+        The x without any count (the dark signal).
     inverse : {"exact", "algebraic", "asymptotic"}, default="exact"
         What `inverse_transform` makes of z. "algebraic" undoes the formula, k = (z/2)² − 3/8; it takes the mean of z to
         something below the mean of k. "exact" takes the mean of z to the mean of k, and is the one for means, smoothed
         values and predictions. "asymptotic" does so for large means only, k = (z/2)² − 1/8.
+
+    See Also
+    --------
+    StandardScaler : Equal variances of columns, not of counts.
+    PowerTransformer : Learns a transform that makes columns nearly normal.
+    learnt.linear_model.PoissonRegressor : A model of counts themselves.
+
+    References
+    ----------
+    .. [1] F. J. Anscombe, "The transformation of Poisson, binomial and negative-binomial data", Biometrika 35, 1948.
+    .. [2] M. Mäkitalo, A. Foi, "Optimal Inversion of the Anscombe Transformation in Low-Count Poisson Image Denoising",
+       IEEE Transactions on Image Processing 20, 2011.
 
     Examples
     --------
@@ -54,7 +66,7 @@ class AnscombeTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
     )
     __learnt_trial__ = Trial(warmup=(Warm("none", {"offset": 100.0}),))
 
-    def __init__(self, gain=1.0, offset=0.0, *, inverse="exact"):
+    def __init__(self, gain: Any = 1.0, offset: Any = 0.0, *, inverse: str = "exact") -> None:
         self.gain = gain
         self.offset = offset
         self.inverse = inverse

@@ -28,16 +28,22 @@ class FourierFeatures(TransformerMixin, Estimator):
     Parameters
     ----------
     n_harmonics : int, default=3
-        How many multiples of the basic frequency.
-    period : float, array of shape (n_features,) or None
+        How many multiples of the basic frequency. More follow sharper changes, and overfit sooner.
+    period : float, array-like of shape (n_features,) or None, default=None
         After what distance a column repeats; None is twice the range it had in `fit`, so that its ends do not meet.
     include_bias : bool, default=False
         Whether to begin with a column of ones.
 
     Attributes
     ----------
-    period_ : array of shape (n_features,)
+    period_ : ndarray of shape (n_features,)
         The period of each column.
+
+    See Also
+    --------
+    SplineTransformer : Smooth curves of local pieces.
+    PolynomialFeatures : Powers and products of columns.
+    GaussianFeatures : Bumps around centres.
 
     Examples
     --------
@@ -55,7 +61,7 @@ class FourierFeatures(TransformerMixin, Estimator):
         state={**FEATURES, "period_": real("d", above=0)},
     )
 
-    def __init__(self, n_harmonics=3, *, period=None, include_bias=False):
+    def __init__(self, n_harmonics: int = 3, *, period: Any = None, include_bias: bool = False) -> None:
         self.n_harmonics = n_harmonics
         self.period = period
         self.include_bias = include_bias

@@ -18,9 +18,11 @@ from learnt.preprocessing._feature_maps import names_in
 class FunctionFeatures(TransformerMixin, Estimator):
     """Columns made by functions:  x becomes (x, f(x), g(x), …).
 
+    What you know of a problem, such as a ratio or a logarithm that matters, as a step of a pipeline.
+
     Parameters
     ----------
-    functions : list, or dict of names and functions
+    functions : list, or dict of names and functions, default=()
         Each is called with the whole matrix X, and gives one column (n,) or several (n, k). A NumPy function of single
         numbers (`np.sin`, or its name "sin") gives one column for each of X. Models are saved with these; other
         functions are code, which a model file does not hold.
@@ -31,6 +33,12 @@ class FunctionFeatures(TransformerMixin, Estimator):
     ----------
     n_output_features_ : int
         The number of columns that come out.
+
+    See Also
+    --------
+    FunctionTransformer : One function in place of the columns.
+    PolynomialFeatures : Powers and products of columns.
+    FourierFeatures : Waves of columns.
 
     Examples
     --------
@@ -47,7 +55,7 @@ class FunctionFeatures(TransformerMixin, Estimator):
     )
     __learnt_trial__ = Trial(warmup=(Warm("none", {"functions": (np.abs,)}),))
 
-    def __init__(self, functions=(), *, include_original=True):
+    def __init__(self, functions: Any = (), *, include_original: bool = True) -> None:
         self.functions = functions
         self.include_original = include_original
 

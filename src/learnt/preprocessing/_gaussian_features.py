@@ -30,19 +30,28 @@ class GaussianFeatures(TransformerMixin, Estimator):
 
     Parameters
     ----------
-    centers : int or array of shape (n_centers, n_features), default=10
+    centers : int or array-like of shape (n_centers, n_features), default=10
         The centres, or how many to place where the data are: the data are cut in two again and again, always the part
         with the largest spread and across the column of the largest variance, and the centres are the means of parts.
-    width : float or None
-        σ; None is the mean distance of a centre from the one nearest to it.
+        More centres follow finer structure, and overfit sooner.
+    width : float or None, default=None
+        The width σ of the bumps; None is the mean distance of a centre from the one nearest to it. Larger values give
+        smoother surfaces.
     include_bias : bool, default=False
         Whether to begin with a column of ones.
 
     Attributes
     ----------
-    centers_ : array of shape (n_centers, n_features)
-        As many as asked for, unless there are fewer different rows.
+    centers_ : ndarray of shape (n_centers, n_features)
+        The centres; as many as asked for, unless there are fewer different rows.
     width_ : float
+        The width σ that was used.
+
+    See Also
+    --------
+    FourierFeatures : Waves of columns, for what repeats.
+    PolynomialFeatures : Powers and products of columns.
+    learnt.kernel_approximation.Nystroem : Columns for a kernel around rows drawn at random.
 
     Examples
     --------
@@ -55,7 +64,7 @@ class GaussianFeatures(TransformerMixin, Estimator):
         params={"include_bias": flag}, state={**FEATURES, "centers_": _some_rows, "width_": number(above=0)}
     )
 
-    def __init__(self, centers=10, *, width=None, include_bias=False):
+    def __init__(self, centers: Any = 10, *, width: float | None = None, include_bias: bool = False) -> None:
         self.centers = centers
         self.width = width
         self.include_bias = include_bias

@@ -34,23 +34,37 @@ _CELLS = 1 << 18  # cells a task
 class PolynomialFeatures(TransformerMixin, Estimator):
     """All products of up to `degree` columns:  (a, b) becomes (1, a, b, a², ab, b²).
 
+    A linear model on them has interactions and curves. Scale the columns first, and take a penalty: their number grows
+    fast, and with it overfitting.
+
     Parameters
     ----------
-    degree : int or (int, int), default=2
-        The highest degree; or the lowest and the highest.
+    degree : int or tuple (int, int), default=2
+        The highest degree; or the lowest and the highest. Higher ones fit finer curves, and overfit sooner.
     interaction_only : bool, default=False
-        Leave out powers: only products of different columns.
+        Whether to leave out powers: only products of different columns.
     include_bias : bool, default=True
-        Whether the column of ones, the product of no columns, is there.
+        Whether the column of ones, the product of no columns, is there. False where the model has an intercept.
     order : {"C", "F"}, default="C"
-        The layout of a dense result.
+        The layout of a dense result: row by row, or column by column.
 
     Attributes
     ----------
-    powers_ : array of shape (n_output_features_, n_features_in_)
+    powers_ : ndarray of shape (n_output_features_, n_features_in_)
         The exponent of each column in each product.
     n_output_features_ : int
         The number of products.
+
+    See Also
+    --------
+    SplineTransformer : Curves of each column by pieces, which do not swing at the ends.
+    GaussianFeatures : Bumps around centres.
+    learnt.kernel_approximation.PolynomialCountSketch : As many columns as you like, which stand for all products.
+
+    Notes
+    -----
+    d columns have (d + degree)! / (d! degree!) products: 66 for 10 columns and degree 2, 5,151 for 100. A sparse X
+    gives a sparse matrix.
 
     Examples
     --------
@@ -70,7 +84,9 @@ class PolynomialFeatures(TransformerMixin, Estimator):
     )
     __learnt_takes__ = Takes(sparse=True)
 
-    def __init__(self, degree=2, *, interaction_only=False, include_bias=True, order="C"):
+    def __init__(
+        self, degree: Any = 2, *, interaction_only: bool = False, include_bias: bool = True, order: Any = "C"
+    ) -> None:
         self.degree = degree
         self.interaction_only = interaction_only
         self.include_bias = include_bias

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from learnt.engine.documentation import documented
 from learnt.preprocessing._categories import MAX_CLASSES, levels_of
 from learnt.preprocessing._coding import booleans_of, days_of, moment_text, numbers_of
 from learnt.preprocessing._frame import Column, Table, read_table
@@ -22,16 +23,19 @@ _AFTERWARDS = {"outcome", "result", "resolution", "resolved", "closed", "settled
 _AFTERWARDS |= {"canceled", "cancellation", "churned", "predicted", "prediction", "refunded", "discharge", "recovered"}
 
 
+@documented
 def profile(table: Any, target: Any = None, *, max_onehot: int = 20) -> dict[str, Any]:
     """Look through a table: what each column is, and what a careful person would want to know before learning from it.
 
     Parameters
     ----------
     table : data frame, dict of columns or array-like
+        The table, with a row for each sample.
     target : str or array-like, optional
         The name of the column to be predicted, or its values.
     max_onehot : int, default=20
-        As in `TableEncoder`.
+        A column of strings with at most so many different values is a category; one with more may also be text or an
+        identifier.
 
     Returns
     -------
@@ -40,6 +44,10 @@ def profile(table: Any, target: Any = None, *, max_onehot: int = 20) -> dict[str
         mean or commonest values; "target" (task, classes or range); "findings", each with "what", "column", "message";
         and the names concerned, as lists: "identifiers", "constants", "duplicates", "leaks", "time_columns", and the
         number "duplicate_rows". All of it can be written as JSON.
+
+    See Also
+    --------
+    TableEncoder : Makes numbers of such a table.
 
     Examples
     --------

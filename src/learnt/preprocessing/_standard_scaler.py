@@ -28,9 +28,8 @@ _NO_CENTRE = "Cannot center sparse matrices: pass `with_mean=False` instead, whi
 class StandardScaler(OneToOneFeatureMixin, TransformerMixin, Estimator):
     """Subtract the mean of each column and divide by its standard deviation:  z = (x − mean) / scale.
 
-    The moments are sums over rows, so it fits NumPy arrays, data frames, memory maps, `learnt.scan` tables, Dask
-    collections and PyTorch tensors alike, and `partial_fit` in any chunks gives what `fit` gives. In memory, NaN is
-    left out of the moments and stays NaN. A constant column gets scale 1.
+    What penalised linear models, support vectors, neighbours, k-means and networks want before them: columns of one
+    size. Trees do not need it. Outliers move the mean and the scale; see `RobustScaler`.
 
     Parameters
     ----------
@@ -44,17 +43,26 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, Estimator):
     Attributes
     ----------
     scale_ : ndarray of shape (n_features,) or None
-        What columns are divided by; None where `with_std=False`.
+        What columns are divided by; None where `with_std=False`. A constant column has 1.
     mean_ : ndarray of shape (n_features,) or None
         The mean of each column; None where both `with_mean` and `with_std` are False.
     var_ : ndarray of shape (n_features,) or None
         The variance of each column (divided by n); None where `with_std=False`.
     n_samples_seen_ : int or ndarray of shape (n_features,)
         How many rows were seen (with weights: their sum); for each column where NaN makes that differ.
-    n_features_in_ : int
-        The number of columns.
-    feature_names_in_ : ndarray of str
-        Their names, where they had names.
+
+    See Also
+    --------
+    RobustScaler : By median and quartiles, which outliers do not move.
+    MinMaxScaler : To a given range.
+    scale : The same as a function.
+    learnt.decomposition.PCA : With `whiten=True`, removes correlations too.
+
+    Notes
+    -----
+    The moments are sums over rows, so it fits NumPy arrays, data frames, memory maps, `learnt.scan` tables, Dask
+    collections and PyTorch tensors alike, and `partial_fit` in any chunks gives what `fit` gives. In memory, NaN is
+    left out of the moments and stays NaN. One pass over the rows, time n·d.
 
     Examples
     --------
@@ -73,7 +81,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, Estimator):
     def __learnt_takes__(self) -> Takes:
         return Takes(sparse=not self.with_mean, tensors=True, lazy=True, missing=True)
 
-    def __init__(self, *, copy: bool = True, with_mean: bool = True, with_std: bool = True):
+    def __init__(self, *, copy: bool = True, with_mean: bool = True, with_std: bool = True) -> None:
         self.copy = copy
         self.with_mean = with_mean
         self.with_std = with_std

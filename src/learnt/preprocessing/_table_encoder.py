@@ -72,14 +72,16 @@ class TableEncoder(TransformerMixin, Estimator):
     columns_ : list of dict
         For each column its "name", "kind", "reason", "statistics", the names of its "outputs", and its "coding": all
         that `transform` uses, as plain data.
-    n_features_in_ : int
-        The number of columns seen in `fit`.
-    feature_names_in_ : ndarray of str
-        Their names, where they had names.
     sparse_ : bool
         Whether `fit` saw a sparse matrix, which passes through.
     dtype_ : str
         The type of the output.
+
+    See Also
+    --------
+    StandardScaler : Columns of one size, once all are numbers.
+    OneHotEncoder : Categories as 0/1 columns, without guesses.
+    profile : What a table holds, before anything is learnt from it.
 
     Examples
     --------
@@ -107,7 +109,7 @@ class TableEncoder(TransformerMixin, Estimator):
         numeric: str = "raw",
         dtype: Any = None,
         random_state: Any = 0,
-    ):
+    ) -> None:
         self.kinds = kinds
         self.max_onehot = max_onehot
         self.min_frequency = min_frequency
@@ -123,6 +125,7 @@ class TableEncoder(TransformerMixin, Estimator):
         Parameters
         ----------
         X : data frame, dict of columns, array-like or sparse matrix of shape (n_samples, n_features)
+            The table to learn from.
         y : array-like of shape (n_samples,), optional
             The target; used only for the means of categories with many levels.
         """
@@ -132,7 +135,15 @@ class TableEncoder(TransformerMixin, Estimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit, and give the numbers of the same rows, with target means that no row's own target is part of."""
+        """Fit, and give the numbers of the same rows, with target means that no row's own target is part of.
+
+        Parameters
+        ----------
+        X : data frame, dict of columns, array-like or sparse matrix of shape (n_samples, n_features)
+            The table to learn from.
+        y : array-like of shape (n_samples,), optional
+            The target; used only for the means of categories with many levels.
+        """
         if sparse.issparse(X):
             return self._fit_sparse(X).transform(X)
         table, held_out = self._learn(X, y, n_folds=N_FOLDS)
@@ -142,7 +153,13 @@ class TableEncoder(TransformerMixin, Estimator):
         return out
 
     def transform(self, X: Any) -> Any:
-        """The numbers of new rows: a C-ordered array of shape (n_samples, n_features_out), always finite."""
+        """The numbers of new rows: a C-ordered array of shape (n_samples, n_features_out), always finite.
+
+        Parameters
+        ----------
+        X : data frame, dict of columns, array-like or sparse matrix of shape (n_samples, n_features)
+            New rows. Columns are found by name; further columns are ignored.
+        """
         check_is_fitted(self)
         if sparse.issparse(X):
             return self._pass_sparse(X)
@@ -154,9 +171,21 @@ class TableEncoder(TransformerMixin, Estimator):
     def unreadable(self, X: Any) -> list[dict[str, Any]]:
         """Columns of a new table with cells that `transform` would count as missing although something is in them.
 
-        Only columns are named in which `fit` could read every cell, or met no infinite one. Each entry has ``column``,
-        ``kind`` (what it held in `fit`), ``count``, and of the first such cell ``row`` (from 0) and ``cell``.
+        Only columns are named in which `fit` could read every cell, or met no infinite one.
 
+        Parameters
+        ----------
+        X : data frame, dict of columns or array-like of shape (n_samples, n_features)
+            The new table.
+
+        Returns
+        -------
+        found : list of dict
+            Each has ``column``, ``kind`` (what it held in `fit`), ``count``, and of the first such cell ``row`` (from
+            0) and ``cell``.
+
+        Examples
+        --------
         >>> encoder = TableEncoder().fit({"age": [31, 42, 53]})
         >>> encoder.unreadable({"age": ["44", "old", None]})
         [{'column': 'age', 'kind': 'number', 'count': 1, 'row': 1, 'cell': 'old'}]

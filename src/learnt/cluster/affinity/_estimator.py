@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from learnt.cluster.affinity._messages import exemplars, refined, without_ties
 from learnt.distances import nearest_center
+from learnt.engine.documentation import documented
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import dense, take_rows
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
@@ -36,39 +37,56 @@ class AffinityPropagation(CallbackSupportMixin, ClusterMixin, Estimator):
         r(i, k)   how well row k would stand for row i, compared with all others
         a(i, k)   how much other rows want row k to stand for them
 
-    Rows with r(k, k) + a(k, k) > 0 are exemplars. Three n × n matrices are kept, and read twice a round.
+    Rows with r(k, k) + a(k, k) > 0 are exemplars. The number of clusters is not given; it grows with `preference`. Take
+    it for few rows, where clusters should be shown by examples or only similarities are known.
 
     Parameters
     ----------
     damping : float, default=0.5
-        From 0.5 and below 1: the share of a message that stays from round to round.
+        The share of a message that stays from round to round, from 0.5 to less than 1. Raise it, to 0.9 say, where the
+        exemplars go up and down without convergence.
     max_iter : int, default=200
+        The most rounds.
     convergence_iter : int, default=15
         It ends when the exemplars were the same for so many rounds.
     copy : bool, default=True
         False: a given matrix of similarities is changed.
-    preference : float, array of shape (n_samples,) or None
+    preference : float, array-like of shape (n_samples,) or None, default=None
         How similar each row is to itself: the larger, the more clusters. None for the median of the similarities.
     affinity : {"euclidean", "precomputed"}, default="euclidean"
-        −‖x − z‖², or X holds similarities.
+        The similarity of two rows: −‖x − z‖², or X holds similarities.
     verbose : bool, default=False
-        Tell how many rounds there were, in the log or on stderr.
-    random_state : int, RandomState or None
-        Noise of the size of rounding errors, which decides ties.
+        Whether to tell how many rounds there were, in the log or on stderr.
+    random_state : int, RandomState, Generator or None, default=None
+        Where noise of the size of rounding errors comes from, which decides ties.
 
     Attributes
     ----------
-    cluster_centers_indices_ : array of shape (n_clusters,)
-        The exemplars.
-    cluster_centers_ : array or CSR matrix of shape (n_clusters, n_features)
+    cluster_centers_indices_ : ndarray of shape (n_clusters,)
+        The numbers of the exemplars.
+    cluster_centers_ : ndarray or CSR matrix of shape (n_clusters, n_features)
         Their rows, where X holds rows.
-    labels_ : array of shape (n_samples,)
-        −1 where no exemplar was found.
-    affinity_matrix_ : array of shape (n_samples, n_samples)
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each row; −1 where no exemplar was found.
+    affinity_matrix_ : ndarray of shape (n_samples, n_samples)
         Similarities, with the preference on the diagonal and the noise.
     n_iter_ : int
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        The number of rounds.
+
+    See Also
+    --------
+    affinity_propagation : The same as a function of similarities.
+    AgglomerativeClustering : Clusters of any distances, merged two at a time.
+    KMeans : Compact clusters of many rows.
+
+    Notes
+    -----
+    Three n × n matrices are kept, and read twice a round: for some thousand rows. Where it does not converge the labels
+    may be of little use, and a warning says so; without any exemplar all labels are −1.
+
+    References
+    ----------
+    .. [1] B. J. Frey, D. Dueck, "Clustering by Passing Messages Between Data Points", Science 315, 2007.
 
     Examples
     --------
@@ -237,6 +255,7 @@ def _all_equal(S: np.ndarray) -> bool:
     return not differ.any()
 
 
+@documented
 def affinity_propagation(
     S: Any,
     *,
@@ -249,8 +268,53 @@ def affinity_propagation(
     return_n_iter: bool = False,
     random_state: Any = None,
 ) -> Any:
-    """`cluster_centers_indices_` and `labels_` of `AffinityPropagation` for a matrix of similarities, as a function.
+    """Clusters around exemplars from a matrix of similarities; `AffinityPropagation` as a function.
 
+    Parameters
+    ----------
+    S : array-like of shape (n_samples, n_samples)
+        Similarities of all rows to each other: the larger, the more alike.
+    preference : float, array-like of shape (n_samples,) or None, default=None
+        How similar each row is to itself: the larger, the more clusters. None for the median of the similarities.
+    convergence_iter : int, default=15
+        It ends when the exemplars were the same for so many rounds.
+    max_iter : int, default=200
+        The most rounds.
+    damping : float, default=0.5
+        The share of a message that stays from round to round, from 0.5 to less than 1. Raise it where the exemplars go
+        up and down without convergence.
+    copy : bool, default=True
+        Whether to work on a copy; False changes S.
+    verbose : bool, default=False
+        Whether to tell how many rounds there were, in the log or on stderr.
+    random_state : int, RandomState, Generator or None, default=None
+        Where noise of the size of rounding errors comes from, which decides ties.
+
+    Returns
+    -------
+    cluster_centers_indices : ndarray of shape (n_clusters,)
+        The numbers of the exemplars.
+    labels : ndarray of shape (n_samples,)
+        The cluster of each row; −1 where no exemplar was found.
+    n_iter : int
+        The number of rounds; only with `return_n_iter=True`.
+
+    See Also
+    --------
+    AffinityPropagation : The same as a class, for rows too.
+    spectral_clustering : Clusters by cuts of a graph of similarities.
+
+    Notes
+    -----
+    Three n × n matrices are kept, and read twice a round: for some thousand rows. Where it does not converge the labels
+    may be of little use, and a warning says so; without any exemplar all labels are −1.
+
+    References
+    ----------
+    .. [1] B. J. Frey, D. Dueck, "Clustering by Passing Messages Between Data Points", Science 315, 2007.
+
+    Examples
+    --------
     >>> S = -np.square(np.subtract.outer([0.0, 1.0, 2.5, 9.0, 10.0], [0.0, 1.0, 2.5, 9.0, 10.0]))
     >>> affinity_propagation(S, preference=-10.0, random_state=0)
     (array([1, 3]), array([0, 0, 0, 1, 1]))

@@ -95,43 +95,68 @@ class Agglomeration(Estimator):
 class AgglomerativeClustering(ClusterMixin, Agglomeration):
     """Clusters merged two at a time, the nearest first, from single rows to one: a tree, cut where it is wanted.
 
-    ward       the merge that raises the sum of squares about the centroids least
-    average    the mean distance of the rows of two clusters
-    complete   their largest distance
-    single     their smallest
-
-    Ward's linkage and single linkage of Euclidean distances keep numbers in proportion to the rows; the others, and
-    other metrics, keep one distance for each pair of rows.
+    Take it for a hierarchy of clusters, for any distances, or where only neighbours may be merged.
 
     Parameters
     ----------
     n_clusters : int or None, default=2
         How many clusters; None where `distance_threshold` decides.
     metric : str or callable, default="euclidean"
-        A metric of `NearestNeighbors`, "precomputed" (X is a matrix of distances), or a function of all rows that gives
-        such a matrix. Ward's linkage is Euclidean.
-    memory : None, str or joblib.Memory
+        The distance of two rows by name, such as "manhattan" or "cosine"; "precomputed" (X is a matrix of distances);
+        or a function of all rows that gives such a matrix. Ward's linkage is Euclidean.
+    memory : None, str or joblib.Memory, default=None
         Where trees are kept from call to call, for other cuts of the same tree.
-    connectivity : array or SciPy matrix of shape (n_samples, n_samples), callable or None
-        Which rows are neighbours: only neighbours are merged. Or a function of X that says so.
+    connectivity : {array-like, sparse matrix} of shape (n_samples, n_samples), callable or None, default=None
+        Which rows are neighbours: only neighbours are merged, as in `learnt.neighbors.kneighbors_graph`. Or a function
+        of X that says so.
     compute_full_tree : "auto" or bool, default="auto"
-        Whether a tree with `connectivity` is merged to the end; "auto" is for few clusters and thresholds.
+        Whether a tree with `connectivity` is merged to the end; False saves time. "auto" is for few clusters and
+        thresholds.
     linkage : {"ward", "complete", "average", "single"}, default="ward"
-    distance_threshold : float or None
-        Clusters at this distance or farther are not merged.
+        The distance between two clusters.
+
+        - "ward": by how much their merge raises the sum of squares about the centroids; compact clusters of like size.
+        - "average": the mean distance of the rows of both.
+        - "complete": their largest distance; compact clusters, moved by outliers.
+        - "single": their smallest distance; clusters of any shape, which a chain of rows joins.
+    distance_threshold : float or None, default=None
+        Clusters at this distance or farther are not merged; then `n_clusters` must be None.
     compute_distances : bool, default=False
-        Whether `distances_` is kept where no threshold needs it.
+        Whether `distances_` is kept where no threshold needs it, for a dendrogram say.
 
     Attributes
     ----------
-    labels_ : array of shape (n_samples,)
-    children_ : array of shape (n_merges, 2)
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each row.
+    children_ : ndarray of shape (n_merges, 2)
         The clusters merged into cluster n_samples + i; clusters below n_samples are rows.
-    distances_ : array of shape (n_merges,)
-        The distance of each merge, where it is asked for.
-    n_clusters_, n_leaves_, n_connected_components_ : int
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    distances_ : ndarray of shape (n_merges,)
+        The distance of each merge; only with `distance_threshold` or `compute_distances`.
+    n_clusters_ : int
+        The number of clusters.
+    n_leaves_ : int
+        The number of rows.
+    n_connected_components_ : int
+        The number of parts of the graph of `connectivity`; 1 without it.
+
+    See Also
+    --------
+    FeatureAgglomeration : The same of the columns.
+    ward_tree : The tree alone, by Ward's linkage.
+    linkage_tree : The tree alone, by other linkages.
+    HDBSCAN : Cuts a tree of single linkage where clusters last, and leaves noise out.
+    BisectingKMeans : A tree from the top down, for many rows.
+
+    Notes
+    -----
+    Ward's linkage and single linkage of Euclidean distances keep numbers in proportion to the rows; the others, and
+    other metrics, keep one distance for each pair of rows. The time is about n²·d.
+
+    References
+    ----------
+    .. [1] J. H. Ward, "Hierarchical Grouping to Optimize an Objective Function", Journal of the American Statistical
+       Association 58, 1963.
+    .. [2] D. Müllner, "Modern hierarchical, agglomerative clustering algorithms", arXiv:1109.2378, 2011.
 
     Examples
     --------

@@ -27,25 +27,61 @@ def _pools(value: Any, dims: Dims) -> str | None:
 class FeatureAgglomeration(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Agglomeration):
     """Similar features merged into few: `AgglomerativeClustering` of the columns, and the mean of each cluster.
 
+    Makes one column of many that say the same, such as neighbouring pixels or correlated measurements; unlike principal
+    components each feature belongs to one of the new columns.
+
     Parameters
     ----------
     n_clusters : int or None, default=2
         How many features are left; None where `distance_threshold` decides.
-    metric, memory, compute_full_tree, linkage, distance_threshold, compute_distances
-        As for `AgglomerativeClustering`, of columns.
-    connectivity : array or SciPy matrix of shape (n_features, n_features), callable or None
-        Which features are neighbours, the pixels of an image, say; or a function of the columns that says so.
+    metric : str or callable, default="euclidean"
+        The distance of two features by name, such as "manhattan" or "cosine"; "precomputed"; or a function of all
+        features that gives a matrix of distances. Ward's linkage is Euclidean.
+    memory : None, str or joblib.Memory, default=None
+        Where trees are kept from call to call, for other cuts of the same tree.
+    connectivity : {array-like, sparse matrix} of shape (n_features, n_features), callable or None, default=None
+        Which features are neighbours, the pixels of an image, say: only neighbours are merged. Or a function of the
+        columns that says so.
+    compute_full_tree : "auto" or bool, default="auto"
+        Whether a tree with `connectivity` is merged to the end; False saves time. "auto" is for few clusters and
+        thresholds.
+    linkage : {"ward", "complete", "average", "single"}, default="ward"
+        The distance between two clusters.
+
+        - "ward": by how much their merge raises the sum of squares about the centroids; compact clusters of like size.
+        - "average": the mean distance of the features of both.
+        - "complete": their largest distance; compact clusters, moved by outliers.
+        - "single": their smallest distance; clusters of any shape, which a chain of features joins.
     pooling_func : callable, default=np.mean
         A function of an array and of `axis` that makes one number of the features of a cluster.
+    distance_threshold : float or None, default=None
+        Clusters at this distance or farther are not merged; then `n_clusters` must be None.
+    compute_distances : bool, default=False
+        Whether `distances_` is kept where no threshold needs it, for a dendrogram say.
 
     Attributes
     ----------
-    labels_ : array of shape (n_features,)
+    labels_ : ndarray of shape (n_features,)
         The cluster of each feature.
-    children_, distances_, n_clusters_, n_leaves_, n_connected_components_
-        As of `AgglomerativeClustering`.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    children_ : ndarray of shape (n_merges, 2)
+        The clusters merged into cluster n_features + i; clusters below n_features are features.
+    distances_ : ndarray of shape (n_merges,)
+        The distance of each merge; only with `distance_threshold` or `compute_distances`.
+    n_clusters_ : int
+        The number of clusters.
+    n_leaves_ : int
+        The number of features.
+    n_connected_components_ : int
+        The number of parts of the graph of `connectivity`; 1 without it.
+
+    See Also
+    --------
+    AgglomerativeClustering : The same of the rows.
+    learnt.decomposition.PCA : New columns that are mixtures of all features.
+
+    Notes
+    -----
+    Scale the columns first: features of different units are far apart even where they say the same.
 
     Examples
     --------
@@ -133,7 +169,13 @@ class FeatureAgglomeration(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ag
         return out
 
     def inverse_transform(self, X: Any) -> np.ndarray:
-        """Each feature as what its cluster has in common (n × n_features)."""
+        """Each feature as what its cluster has in common (n × n_features).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_clusters)
+            What `transform` returned.
+        """
         check_is_fitted(self, msg=NOT_FITTED)
         X = np.asarray(X)
         if X.shape[-1] != self.n_clusters_:

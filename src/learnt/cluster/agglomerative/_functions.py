@@ -9,34 +9,45 @@ import numpy as np
 
 from learnt.cluster.agglomerative._linkage import ByPairs, free_tree, graph_tree
 from learnt.cluster.agglomerative._tree import Tree, parents_of
+from learnt.engine.documentation import documented
 from learnt.engine.finite import require_finite
 from learnt.engine.params import ParameterError
 
 _LINKAGES = ("complete", "average", "single")
 
 
+@documented
 def ward_tree(X: Any, *, connectivity: Any = None, n_clusters: int | None = None, return_distance: bool = False) -> Any:
     """The tree of merges that raise the sum of squares about the centroids least.
 
     Parameters
     ----------
-    X : array of shape (n_samples, n_features)
-    connectivity : array or SciPy matrix of shape (n_samples, n_samples) or None
+    X : array-like of shape (n_samples, n_features)
+        The rows to merge.
+    connectivity : {array-like, sparse matrix} of shape (n_samples, n_samples) or None, default=None
         Which rows are neighbours: only neighbours are merged.
-    n_clusters : int or None
-        With `connectivity`: where merging ends.
+    n_clusters : int or None, default=None
+        With `connectivity`: where merging ends; None merges to the end.
     return_distance : bool, default=False
+        Whether to return the distances of the merges too.
 
     Returns
     -------
-    children : array of shape (n_merges, 2)
+    children : ndarray of shape (n_merges, 2)
         The clusters merged into cluster n_samples + i; clusters below n_samples are rows.
     n_connected_components : int
+        The number of parts of the graph of `connectivity`; 1 without it.
     n_leaves : int
-    parents : array of shape (n_samples + n_merges,) or None
+        The number of rows.
+    parents : ndarray of shape (n_samples + n_merges,) or None
         The cluster that each was merged into, itself where it was not; None without `connectivity`.
-    distances : array of shape (n_merges,)
-        Only if `return_distance`.
+    distances : ndarray of shape (n_merges,)
+        The distance of each merge; only with `return_distance=True`.
+
+    See Also
+    --------
+    AgglomerativeClustering : Clusters from such a tree.
+    linkage_tree : By distances of rows instead.
 
     Examples
     --------
@@ -48,6 +59,7 @@ def ward_tree(X: Any, *, connectivity: Any = None, n_clusters: int | None = None
     return _tree(_rows(X, "ward_tree"), "ward", "euclidean", connectivity, n_clusters, return_distance)
 
 
+@documented
 def linkage_tree(
     X: Any,
     connectivity: Any = None,
@@ -60,22 +72,37 @@ def linkage_tree(
 
     Parameters
     ----------
-    X : array of shape (n_samples, n_features) or (n_samples, n_samples)
+    X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
         Rows, or their distances with affinity="precomputed".
-    connectivity : array or SciPy matrix of shape (n_samples, n_samples) or None
+    connectivity : {array-like, sparse matrix} of shape (n_samples, n_samples) or None, default=None
         Which rows are neighbours: only neighbours are merged.
-    n_clusters : int or None
-        With `connectivity`: where merging ends.
+    n_clusters : int or None, default=None
+        With `connectivity`: where merging ends; None merges to the end.
     linkage : {"complete", "average", "single"}, default="complete"
+        The distance between two clusters: the largest, the mean, or the smallest of their rows.
     affinity : str or callable, default="euclidean"
         A metric, "precomputed", or a function: of all rows, that gives the matrix of their distances; with
         `connectivity`, of two rows, that gives their distance.
     return_distance : bool, default=False
+        Whether to return the distances of the merges too.
 
     Returns
     -------
-    children, n_connected_components, n_leaves, parents, distances
-        As from `ward_tree`.
+    children : ndarray of shape (n_merges, 2)
+        The clusters merged into cluster n_samples + i; clusters below n_samples are rows.
+    n_connected_components : int
+        The number of parts of the graph of `connectivity`; 1 without it.
+    n_leaves : int
+        The number of rows.
+    parents : ndarray of shape (n_samples + n_merges,) or None
+        The cluster that each was merged into, itself where it was not; None without `connectivity`.
+    distances : ndarray of shape (n_merges,)
+        The distance of each merge; only with `return_distance=True`.
+
+    See Also
+    --------
+    AgglomerativeClustering : Clusters from such a tree.
+    ward_tree : By sums of squares about centroids instead.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse.linalg import svds
@@ -37,7 +37,7 @@ class Biclusters(BiclusterMixin, Estimator):
     )
     __learnt_takes__ = Takes(sparse=True)
 
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find the clusters of the rows and of the columns of X."""
         self._check_parameters()
         X = double(check_fit(self, X).X)

@@ -18,38 +18,57 @@ class SpectralBiclustering(Biclusters):
 
     Of a matrix whose rows and columns are scaled to like sizes, singular vectors are nearly constant over the groups.
     Those that k-means in one dimension explains best are kept, rows and columns projected onto them, and grouped by
-    k-means.
+    k-means. Take it for a checkerboard: genes by conditions, say.
 
     Parameters
     ----------
-    n_clusters : int or tuple of two, default=3
-        Groups of rows and of columns.
+    n_clusters : int or tuple (n_row_clusters, n_column_clusters), default=3
+        The number of groups of rows and of columns.
     method : {"bistochastic", "scale", "log"}, default="bistochastic"
-        Scale until all sums are alike; once, by roots of the sums; or take what is left of the logarithm without the
-        means of rows and columns, which X must be dense for.
+        How X is scaled: until all sums are alike; once, by roots of the sums; or take what is left of the logarithm
+        without the means of rows and columns, which X must be dense for.
     n_components : int, default=6
         Singular vectors that are looked at.
     n_best : int, default=3
         How many of them are kept.
     svd_method : {"randomized", "arpack"}, default="randomized"
-        A few products with a random start, or Lanczos iteration.
-    n_svd_vecs : int or None
-        Vectors that are iterated beyond those needed ("randomized"; 10 by default), or all ("arpack").
+        How singular vectors are found: a few products with a random start, or Lanczos iteration, which is more exact.
+    n_svd_vecs : int or None, default=None
+        Vectors that are iterated beyond those needed ("randomized"; None for 10), or all ("arpack").
     mini_batch : bool, default=False
-        Whether `MiniBatchKMeans` finds the groups.
-    init, n_init : default="k-means++" and 10
-        Of k-means.
-    random_state : int, RandomState, Generator or None
-        Of the singular vectors and of k-means.
+        Whether `MiniBatchKMeans` finds the groups: quicker for very many rows or columns.
+    init : {"k-means++", "random"}, callable or array, default="k-means++"
+        Where k-means starts.
+    n_init : int, default=10
+        How many starts k-means has; the one with the lowest inertia is kept.
+    random_state : int, RandomState, Generator or None, default=None
+        Where random numbers come from: for singular vectors and k-means. Pass an integer to get the same result every
+        time.
 
     Attributes
     ----------
-    row_labels_, column_labels_ : arrays of shape (n_samples,), (n_features,)
-    rows_, columns_ : arrays of bool, a row for each square of the checkerboard
-        Which rows and columns it has; squares go along the groups of columns first.
-    biclusters_ : tuple of both
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    row_labels_ : ndarray of shape (n_samples,)
+        The group of each row.
+    column_labels_ : ndarray of shape (n_features,)
+        The group of each column.
+    rows_ : ndarray of bool of shape (n_row_clusters · n_column_clusters, n_samples)
+        Which rows each square of the checkerboard has; squares go along the groups of columns first.
+    columns_ : ndarray of bool of shape (n_row_clusters · n_column_clusters, n_features)
+        Which columns each square has.
+    biclusters_ : tuple of ndarray
+        Both, `rows_` and `columns_`.
+
+    See Also
+    --------
+    SpectralCoclustering : Each row and column in one block only.
+    sklearn.metrics.consensus_score : How alike two sets of biclusters are.
+    SpectralClustering : Clusters of rows alone.
+
+    References
+    ----------
+    .. [1] Y. Kluger, R. Basri, J. T. Chang, M. Gerstein, "Spectral biclustering of microarray data: coclustering genes
+    and
+       conditions", Genome Research 13, 2003.
 
     Examples
     --------

@@ -24,25 +24,43 @@ class SpectralCoclustering(Biclusters):
     Parameters
     ----------
     n_clusters : int, default=3
+        The number of clusters.
     svd_method : {"randomized", "arpack"}, default="randomized"
-        A few products with a random start, or Lanczos iteration.
-    n_svd_vecs : int or None
-        Vectors that are iterated beyond those needed ("randomized"; 10 by default), or all ("arpack").
+        How singular vectors are found: a few products with a random start, or Lanczos iteration, which is more exact.
+    n_svd_vecs : int or None, default=None
+        Vectors that are iterated beyond those needed ("randomized"; None for 10), or all ("arpack").
     mini_batch : bool, default=False
-        Whether `MiniBatchKMeans` finds the clusters.
-    init, n_init : default="k-means++" and 10
-        Of k-means.
-    random_state : int, RandomState, Generator or None
-        Of the singular vectors and of k-means.
+        Whether `MiniBatchKMeans` finds the clusters: quicker for very many rows or columns.
+    init : {"k-means++", "random"}, callable or array, default="k-means++"
+        Where k-means starts.
+    n_init : int, default=10
+        How many starts k-means has; the one with the lowest inertia is kept.
+    random_state : int, RandomState, Generator or None, default=None
+        Where random numbers come from: for singular vectors and k-means. Pass an integer to get the same result every
+        time.
 
     Attributes
     ----------
-    row_labels_, column_labels_ : arrays of shape (n_samples,), (n_features,)
-    rows_, columns_ : arrays of bool of shape (n_clusters, n_samples), (n_clusters, n_features)
-        Which rows and columns a cluster has.
-    biclusters_ : tuple of both
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    row_labels_ : ndarray of shape (n_samples,)
+        The cluster of each row.
+    column_labels_ : ndarray of shape (n_features,)
+        The cluster of each column.
+    rows_ : ndarray of bool of shape (n_clusters, n_samples)
+        Which rows each cluster has.
+    columns_ : ndarray of bool of shape (n_clusters, n_features)
+        Which columns each cluster has.
+    biclusters_ : tuple of ndarray
+        Both, `rows_` and `columns_`.
+
+    See Also
+    --------
+    SpectralBiclustering : A checkerboard: each group of rows meets each group of columns.
+    sklearn.metrics.consensus_score : How alike two sets of biclusters are.
+    SpectralClustering : Clusters of rows alone.
+
+    References
+    ----------
+    .. [1] I. S. Dhillon, "Co-clustering documents and words using bipartite spectral graph partitioning", KDD, 2001.
 
     Examples
     --------

@@ -37,14 +37,16 @@ class Birch(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Est
     """Rows summed up in small clusters as they come, which are then clustered (Zhang, Ramakrishnan and Livny, 1996).
 
     A tree of sums leads each row to the nearest subcluster; it joins if that subcluster's radius,
-    (Σ ‖x − mean‖² / n)^½, stays within the threshold, and begins another if not. Rows are read once, and none is kept.
+    (Σ ‖x − mean‖² / n)^½, stays within the threshold, and begins another if not. Rows are read once, and none is kept:
+    for streams, and to make a large table small before a clustering that many rows are too much for.
 
     Parameters
     ----------
     threshold : float, default=0.5
-        The largest radius of a subcluster.
+        The largest radius of a subcluster, in the unit of the columns: the parameter to choose. Smaller values give
+        more subclusters, and need more memory.
     branching_factor : int, default=50
-        The most entries of a node.
+        The most entries of a node; fuller ones are split.
     n_clusters : int, clusterer or None, default=3
         What becomes of the subclusters: `AgglomerativeClustering` into so many; any clusterer with `fit_predict`;
         None: each is a cluster.
@@ -53,15 +55,32 @@ class Birch(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Est
 
     Attributes
     ----------
-    subcluster_centers_ : array of shape (n_subclusters, n_features)
-    subcluster_labels_ : array of shape (n_subclusters,)
-        The cluster of each.
-    labels_ : array of shape (n_samples,)
+    subcluster_centers_ : ndarray of shape (n_subclusters, n_features)
+        The means of the subclusters.
+    subcluster_labels_ : ndarray of shape (n_subclusters,)
+        The cluster of each subcluster.
+    labels_ : ndarray of shape (n_samples,)
         The clusters of the rows of the last `fit` or `partial_fit`.
-    root_, dummy_leaf_ : nodes
-        The tree, and what stands before its first leaf: copies, made when they are asked for.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    root_ : node
+        The root of the tree: a copy, made when it is asked for.
+    dummy_leaf_ : node
+        What stands before the first leaf: a copy, made when it is asked for.
+
+    See Also
+    --------
+    MiniBatchKMeans : From batches too, with a given number of centres.
+    KMeans : From all rows at once.
+    AgglomerativeClustering : What clusters the subclusters.
+
+    Notes
+    -----
+    A row takes time in proportion to d · branching_factor · the depth of the tree; memory grows with the subclusters,
+    not with the rows. The subclusters depend on the order of the rows.
+
+    References
+    ----------
+    .. [1] T. Zhang, R. Ramakrishnan, M. Livny, "BIRCH: An Efficient Data Clustering Method for Very Large Databases",
+       ACM SIGMOD, 1996.
 
     Examples
     --------
@@ -107,7 +126,13 @@ class Birch(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Est
         return self._grow(X, False)
 
     def partial_fit(self, X: Any = None, y: Any = None) -> Birch:
-        """Add rows to the tree, and cluster again; without X only the latter."""
+        """Add rows to the tree, and cluster again; without X only the latter.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or None, default=None
+            More rows. None only clusters the subclusters again, after `set_params(n_clusters=…)` say.
+        """
         if X is not None:
             return self._grow(X, hasattr(self, "_tree"))
         check_is_fitted(self, msg=NOT_FITTED)
@@ -184,7 +209,13 @@ class Birch(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Est
         return self._labels(check_predict(self, X, order="C"))
 
     def transform(self, X: Any) -> np.ndarray:
-        """The distance of each row to each subcluster (n × n_subclusters)."""
+        """The distance of each row to each subcluster (n × n_subclusters).
+
+        Returns
+        -------
+        distances : ndarray of shape (n_samples, n_subclusters)
+            Distances to the means of the subclusters, in the order of `subcluster_centers_`.
+        """
         check_is_fitted(self, msg=NOT_FITTED)
         X = check_predict(self, X, order="C")
         centers = np.asarray(self.subcluster_centers_, dtype=X.dtype)

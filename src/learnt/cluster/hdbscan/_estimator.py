@@ -41,52 +41,75 @@ class HDBSCAN(ClusterMixin, Estimator):
     each row. Distances at which several clusters part at once are cut at once, so that the answer depends neither on
     the order of the rows nor on the algorithm.
 
+    Take it where the number of clusters is not known and some rows belong to none.
+
     Parameters
     ----------
     min_cluster_size : int, default=5
-        The fewest rows of a cluster.
-    min_samples : int, default=None
-        Neighbours of the core distance; None: `min_cluster_size`.
+        The fewest rows of a cluster: the parameter to choose. Larger values give fewer, larger clusters.
+    min_samples : int or None, default=None
+        Neighbours of the core distance; None for `min_cluster_size`. Larger values make more rows noise.
     cluster_selection_epsilon : float, default=0.0
-        Clusters that part at a smaller distance are not parted.
-    max_cluster_size : int, default=None
-        The most rows of a cluster, with "eom".
+        Clusters that part at a smaller distance are not parted: against many small clusters in dense regions.
+    max_cluster_size : int or None, default=None
+        The most rows of a cluster, with "eom"; None for no limit.
     metric : str or callable, default="euclidean"
-        As for `DBSCAN`; "precomputed": X holds distances, of which inf and what a sparse matrix does not store are
-        missing.
-    metric_params : dict, default=None
+        The distance between two rows. By name: "euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "hamming",
+        "jaccard", "haversine" and others of SciPy's. "precomputed" means that X holds distances. A function gets two
+        rows and returns a number; it is slow. Of "precomputed" distances, inf and what a sparse matrix does not store
+        are missing.
+    metric_params : dict or None, default=None
+        Further parameters of the metric, such as `{"w": weights}` for weights of the columns.
     alpha : float, default=1.0
         What distances are divided by, but for core distances.
     algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
-        How the spanning tree is found; the clusters are the same.
+        How the spanning tree is found; the clusters are the same. "brute": from all distances, n² numbers; "kd_tree",
+        "ball_tree": from a tree over the rows for Minkowski distances, and from all distances for other metrics;
+        "auto": from a tree where distances are Minkowski's and columns are few.
     leaf_size : int, default=40
-    n_jobs : int, default=None
-        Threads.
+        The most rows in a leaf of the tree. It changes the speed, never the clusters.
+    n_jobs : int or None, default=None
+        The most threads to use; None or -1 for all that this process may.
     cluster_selection_method : {"eom", "leaf"}, default="eom"
-        Clusters that last longest, or the innermost.
+        Clusters that last longest ("eom", excess of mass), or the innermost, which are more and smaller ("leaf").
     allow_single_cluster : bool, default=False
         Whether all rows may be one cluster.
-    store_centers : {"centroid", "medoid", "both"}, default=None
-        Which centres to keep.
+    store_centers : {"centroid", "medoid", "both"} or None, default=None
+        Which centres to keep: weighted means, the rows nearest to all others, or both.
     copy : bool, default=True
-        For code written for scikit-learn: X is never changed.
+        Kept for scikit-learn's signature: X is never changed.
 
     Attributes
     ----------
-    labels_ : array of shape (n_samples,)
+    labels_ : ndarray of shape (n_samples,)
         The cluster of each row, numbered in the order of their first rows; −1 for noise, −2 for rows with an infinite
         value, −3 with a missing one.
-    probabilities_ : array of shape (n_samples,)
+    probabilities_ : ndarray of shape (n_samples,)
         How far into its cluster each row lasts, from 0 to 1; NaN for rows with missing values.
-    centroids_, medoids_ : arrays of shape (n_clusters, n_features)
-        Means of the clusters weighted by `probabilities_`, and the rows nearest to all others (see `store_centers`).
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    centroids_ : ndarray of shape (n_clusters, n_features)
+        Means of the clusters weighted by `probabilities_`; only with "centroid" or "both".
+    medoids_ : ndarray of shape (n_clusters, n_features)
+        The row of each cluster nearest to all others; only with "medoid" or "both".
+
+    See Also
+    --------
+    DBSCAN : Clusters of one density.
+    OPTICS : The order of the rows that shows clusters at every density.
+    KMeans : Compact clusters, for new rows too.
+    AgglomerativeClustering : A tree of merges without noise.
+
+    Notes
+    -----
+    With a tree over few columns the time is about n log n, and memory grows with the rows. Otherwise all distances are
+    computed: n²·d time, and n² numbers in memory.
 
     References
     ----------
-    Campello, Moulavi and Sander, Density-Based Clustering Based on Hierarchical Density Estimates, 2013,
-    doi:10.1007/978-3-642-37456-2_14.
+    .. [1] R. J. G. B. Campello, D. Moulavi, J. Sander, "Density-Based Clustering Based on Hierarchical Density
+    Estimates",
+       PAKDD, 2013.
+    .. [2] L. McInnes, J. Healy, S. Astels, "hdbscan: Hierarchical density based clustering", Journal of Open Source
+       Software 2, 2017.
 
     Examples
     --------
@@ -110,21 +133,21 @@ class HDBSCAN(ClusterMixin, Estimator):
 
     def __init__(
         self,
-        min_cluster_size=5,
-        min_samples=None,
-        cluster_selection_epsilon=0.0,
-        max_cluster_size=None,
-        metric="euclidean",
-        metric_params=None,
-        alpha=1.0,
-        algorithm="auto",
-        leaf_size=40,
-        n_jobs=None,
-        cluster_selection_method="eom",
-        allow_single_cluster=False,
-        store_centers=None,
-        copy=True,
-    ):
+        min_cluster_size: int = 5,
+        min_samples: int | None = None,
+        cluster_selection_epsilon: float = 0.0,
+        max_cluster_size: int | None = None,
+        metric: Any = "euclidean",
+        metric_params: dict | None = None,
+        alpha: float = 1.0,
+        algorithm: str = "auto",
+        leaf_size: int = 40,
+        n_jobs: int | None = None,
+        cluster_selection_method: str = "eom",
+        allow_single_cluster: bool = False,
+        store_centers: str | None = None,
+        copy: bool = True,
+    ) -> None:
         self.min_cluster_size = min_cluster_size
         self.min_samples = min_samples
         self.cluster_selection_epsilon = cluster_selection_epsilon
@@ -183,13 +206,32 @@ class HDBSCAN(ClusterMixin, Estimator):
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
-        """The cluster of each row of X."""
+        """The cluster of each row of X.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            The number of the cluster of each row; −1 for noise, −2 for rows with an infinite value, −3 with a missing
+            one.
+        """
         return self.fit(X).labels_
 
     def dbscan_clustering(self, cut_distance: float, min_cluster_size: int = 5) -> np.ndarray:
         """Clusters at one distance: rows whose mutual reachabilities are below it; DBSCAN without border rows.
 
-        Clusters of fewer rows than `min_cluster_size` are noise.
+        The tree is not made again, so that many distances can be tried.
+
+        Parameters
+        ----------
+        cut_distance : float
+            The distance of the cut: DBSCAN's `eps`.
+        min_cluster_size : int, default=5
+            The fewest rows of a cluster; smaller ones are noise.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            The cluster of each row; −1 for noise, −2 for rows with an infinite value, −3 with a missing one.
         """
         whole_rows = self.labels_ >= -1
         n = int(whole_rows.sum())

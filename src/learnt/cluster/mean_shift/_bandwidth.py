@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from learnt.distances import Search
+from learnt.engine.documentation import documented
 from learnt.engine.params import check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.validation import check_fit
@@ -23,6 +24,7 @@ class _Bandwidth(BaseEstimator):
 _Bandwidth.__name__ = "estimate_bandwidth"
 
 
+@documented
 def estimate_bandwidth(
     X: Any, *, quantile: float = 0.3, n_samples: int | None = None, random_state: Any = 0, n_jobs: int | None = None
 ) -> float:
@@ -30,15 +32,24 @@ def estimate_bandwidth(
 
     Parameters
     ----------
-    X : array of shape (n_samples, n_features)
-    quantile : float in [0, 1], default=0.3
-        The share of rows.
-    n_samples : int, default=None
-        Estimate from as many rows drawn at random: the time grows with their square.
+    X : array-like of shape (n_samples, n_features)
+        The rows.
+    quantile : float, default=0.3
+        The share of rows, from 0 to 1. Smaller values give a smaller radius, and more clusters.
+    n_samples : int or None, default=None
+        Estimate from as many rows drawn at random: the time grows with their square. None for all.
     random_state : int, RandomState, Generator or None, default=0
-        Which rows.
-    n_jobs : int, default=None
-        Threads.
+        Which rows are drawn.
+
+    Returns
+    -------
+    bandwidth : float
+        A radius for `MeanShift`.
+
+    See Also
+    --------
+    MeanShift : Takes the radius.
+    get_bin_seeds : Starts on a grid of this width.
 
     Examples
     --------

@@ -12,6 +12,7 @@ from learnt.cluster.mean_shift._bandwidth import estimate_bandwidth
 from learnt.cluster.mean_shift._climbing import climb, means_within, separate
 from learnt.cluster.mean_shift._seeds import get_bin_seeds
 from learnt.distances import Search
+from learnt.engine.documentation import documented
 from learnt.engine.estimator import Estimator, Trial
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.schema import FEATURES, Schema, count, integers, real
@@ -26,34 +27,51 @@ class MeanShift(ClusterMixin, Estimator):
 
     Every start moves to m(x) until it stands still; where it does, the number of rows around it is largest.
     Of peaks within `bandwidth` of each other the one with most rows around it is kept, and rows belong to the nearest.
-    Starts that meet go on as one, and rows are added up by nodes of a tree, so that all rows may be starts.
 
     Parameters
     ----------
-    bandwidth : float, default=None
-        The radius; None: what `estimate_bandwidth` finds.
-    seeds : array of shape (n_seeds, n_features), default=None
-        The starts; None: all rows.
+    bandwidth : float or None, default=None
+        The radius: the parameter to choose. Larger values give fewer, larger clusters. None takes what
+        `estimate_bandwidth` finds.
+    seeds : array-like of shape (n_seeds, n_features) or None, default=None
+        The starts; None for all rows, or the points of a grid with `bin_seeding`.
     bin_seeding : bool, default=False
-        Start from the points of a grid that have rows near them (see `get_bin_seeds`).
+        Whether to start from the points of a grid that have rows near them (`get_bin_seeds`) instead of from all rows:
+        quicker.
     min_bin_freq : int, default=1
         The fewest rows of such a point.
     cluster_all : bool, default=True
         Whether rows farther than `bandwidth` from all peaks belong to the nearest as well; otherwise their label is −1.
-    n_jobs : int, default=None
-        Threads.
+    n_jobs : int or None, default=None
+        The most threads to use; None or -1 for all that this process may.
     max_iter : int, default=300
         The most moves of a start.
 
     Attributes
     ----------
-    cluster_centers_ : array of shape (n_clusters, n_features)
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
         The peaks, by falling number of rows around them.
-    labels_ : array of shape (n_samples,)
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each row; −1 for rows far from all peaks, without `cluster_all`.
     n_iter_ : int
         The most moves of a start before its last.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+
+    See Also
+    --------
+    estimate_bandwidth : A radius from the rows.
+    mean_shift : The same as a function.
+    HDBSCAN : Clusters of any shape, without a radius.
+    KMeans : A given number of clusters, for many rows.
+
+    Notes
+    -----
+    Starts that meet go on as one, and rows are added up by nodes of a tree, so that all rows may be starts. Each move
+    searches the rows within `bandwidth`: quick in few columns, n² in many.
+
+    References
+    ----------
+    .. [1] D. Comaniciu, P. Meer, "Mean Shift: A Robust Approach Toward Feature Space Analysis", IEEE Transactions on
+       Pattern Analysis and Machine Intelligence 24, 2002.
 
     Examples
     --------
@@ -77,14 +95,14 @@ class MeanShift(ClusterMixin, Estimator):
     def __init__(
         self,
         *,
-        bandwidth=None,
-        seeds=None,
-        bin_seeding=False,
-        min_bin_freq=1,
-        cluster_all=True,
-        n_jobs=None,
-        max_iter=300,
-    ):
+        bandwidth: float | None = None,
+        seeds: Any = None,
+        bin_seeding: bool = False,
+        min_bin_freq: int = 1,
+        cluster_all: bool = True,
+        n_jobs: int | None = None,
+        max_iter: int = 300,
+    ) -> None:
         self.bandwidth = bandwidth
         self.seeds = seeds
         self.bin_seeding = bin_seeding
@@ -140,6 +158,7 @@ class MeanShift(ClusterMixin, Estimator):
         return self._nearest(check_predict(self, X, order="C").astype(np.float64, copy=False))[1]
 
 
+@documented
 def mean_shift(
     X: Any,
     *,
@@ -151,8 +170,46 @@ def mean_shift(
     max_iter: int = 300,
     n_jobs: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`cluster_centers_` and `labels_` of `MeanShift`, as a function.
+    """Clusters around the peaks of the density of the rows; `MeanShift` as a function.
 
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The rows to cluster.
+    bandwidth : float or None, default=None
+        The radius: the parameter to choose. Larger values give fewer, larger clusters. None takes what
+        `estimate_bandwidth` finds.
+    seeds : array-like of shape (n_seeds, n_features) or None, default=None
+        The starts; None for all rows, or the points of a grid with `bin_seeding`.
+    bin_seeding : bool, default=False
+        Whether to start from the points of a grid that have rows near them (`get_bin_seeds`) instead of from all rows:
+        quicker.
+    min_bin_freq : int, default=1
+        The fewest rows of such a point.
+    cluster_all : bool, default=True
+        Whether rows farther than `bandwidth` from all peaks belong to the nearest as well; otherwise their label is −1.
+    max_iter : int, default=300
+        The most moves of a start.
+
+    Returns
+    -------
+    cluster_centers : ndarray of shape (n_clusters, n_features)
+        The peaks, by falling number of rows around them.
+    labels : ndarray of shape (n_samples,)
+        The cluster of each row; −1 for rows far from all peaks, without `cluster_all`.
+
+    See Also
+    --------
+    MeanShift : The same as a class, which predicts the clusters of new rows.
+    estimate_bandwidth : A radius from the rows.
+
+    Notes
+    -----
+    Starts that meet go on as one, and rows are added up by nodes of a tree, so that all rows may be starts. Each move
+    searches the rows within `bandwidth`: quick in few columns, n² in many.
+
+    Examples
+    --------
     >>> mean_shift([[0.0], [1.0], [9.0]], bandwidth=2)
     (array([[0.5],
            [9. ]]), array([0, 0, 1]))

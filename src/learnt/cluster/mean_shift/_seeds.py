@@ -7,16 +7,31 @@ from typing import Any
 
 import numpy as np
 
+from learnt.engine.documentation import documented
 
+
+@documented
 def get_bin_seeds(X: Any, bin_size: float, min_bin_freq: int = 1) -> Any:
     """The points of a grid that are the nearest of at least `min_bin_freq` rows.
 
     Parameters
     ----------
-    X : array of shape (n_samples, n_features)
+    X : array-like of shape (n_samples, n_features)
+        The rows.
     bin_size : float
         The distance of neighbouring points of the grid; with 0 all rows are starts.
     min_bin_freq : int, default=1
+        The fewest rows of a point: more leave out starts in sparse regions.
+
+    Returns
+    -------
+    seeds : ndarray of shape (n_seeds, n_features)
+        The points to start from.
+
+    See Also
+    --------
+    MeanShift : Starts from them with `bin_seeding=True`.
+    estimate_bandwidth : A radius from the rows.
 
     Examples
     --------

@@ -34,57 +34,77 @@ class OPTICS(ClusterMixin, Estimator):
         reach(x, o) = max(core(o), distance(x, o))
 
     The order begins at the first row; next comes always the row with the smallest reachability from those before. In
-    this order dense clusters are valleys of the reachabilities. They are cut at one height
-    (`cluster_method="dbscan"`), or taken between steep edges, which finds clusters inside others ("xi").
+    this order dense clusters are valleys of the reachabilities, which a plot of `reachability_[ordering_]` shows. They
+    are cut at one height (`cluster_method="dbscan"`), or taken between steep edges, which finds clusters inside others
+    ("xi").
 
     Parameters
     ----------
     min_samples : int or float, default=5
-        Neighbours of the core distance; a float is a share of the rows. Also the most rows in a row of a steep edge
-        that are not steep.
+        Neighbours of the core distance; a float is a share of the rows. Larger values smooth the reachabilities. Also
+        the most rows in a row of a steep edge that are not steep.
     max_eps : float, default=inf
         The largest distance of neighbours: a smaller one saves time and leaves sparse rows out.
     metric : str or callable, default="minkowski"
-        As for `DBSCAN`; "precomputed": X holds distances.
+        The distance between two rows. By name: "euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "hamming",
+        "jaccard", "haversine" and others of SciPy's. "precomputed" means that X holds distances. A function gets two
+        rows and returns a number; it is slow.
     p : float, default=2
-        The power of the Minkowski metric.
-    metric_params : dict, default=None
+        The power of the Minkowski metric: 1 is the Manhattan distance, 2 the Euclidean.
+    metric_params : dict or None, default=None
+        Further parameters of the metric, such as `{"w": weights}` for weights of the columns.
     cluster_method : {"xi", "dbscan"}, default="xi"
-    eps : float, default=None
-        The height of the cut with "dbscan"; None: `max_eps`.
-    xi : float in [0, 1], default=0.05
-        By which share an edge is steep.
+        How clusters are found in the order: between steep edges, or by a cut at one height.
+    eps : float or None, default=None
+        The height of the cut with "dbscan"; None for `max_eps`.
+    xi : float, default=0.05
+        By which share the reachability falls or rises at a steep edge, from 0 to 1. Larger values want clearer borders,
+        and find fewer clusters.
     predecessor_correction : bool, default=True
         Whether a valley ends with a row that was reached from inside it.
-    min_cluster_size : int or float, default=None
-        The fewest rows of a cluster with "xi"; None: `min_samples`.
+    min_cluster_size : int, float or None, default=None
+        The fewest rows of a cluster with "xi"; a float is a share of the rows, None is `min_samples`.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
-        How to search; the order is the same.
+        How to search for neighbours; the clusters are the same. "brute": all distances; "kd_tree": nested boxes, for
+        Minkowski distances and few columns; "ball_tree": nested balls, for any true metric; "auto": a tree where it
+        pays.
     leaf_size : int, default=30
-    memory : None, str or joblib.Memory
+        The most rows in a leaf of the tree. It changes the speed and the memory, never the clusters.
+    memory : None, str or joblib.Memory, default=None
         Where orders are kept from call to call, for other clusters of the same order.
-    n_jobs : int, default=None
-        Threads.
 
     Attributes
     ----------
-    labels_ : array of shape (n_samples,)
-        −1 for noise.
-    ordering_ : array of shape (n_samples,)
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each row; −1 for noise.
+    ordering_ : ndarray of shape (n_samples,)
         The rows in their order.
-    reachability_, core_distances_ : arrays of shape (n_samples,)
-        Of each row, in the order of X; inf for rows that nothing reached, or with too few neighbours.
-    predecessor_ : array of shape (n_samples,)
+    reachability_ : ndarray of shape (n_samples,)
+        The reachability of each row, in the order of X; inf for rows that nothing reached.
+    core_distances_ : ndarray of shape (n_samples,)
+        The core distance of each row, in the order of X; inf for rows with too few neighbours.
+    predecessor_ : ndarray of shape (n_samples,)
         The row that reached each; −1 for none.
-    cluster_hierarchy_ : array of shape (n_clusters, 2)
+    cluster_hierarchy_ : ndarray of shape (n_clusters, 2)
         With "xi": first and last place in `ordering_` of every cluster, inner ones before those around them.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+
+    See Also
+    --------
+    HDBSCAN : Chooses clusters of different densities by itself.
+    DBSCAN : Clusters of one density.
+    cluster_optics_xi : Other clusters of the same order, between steep edges.
+    cluster_optics_dbscan : Other clusters of the same order, by a cut.
+
+    Notes
+    -----
+    Distances of neighbours are kept where they are few, and computed when they are needed where they are many, so that
+    memory grows with the rows. The time is n²·d unless `max_eps` leaves few neighbours.
 
     References
     ----------
-    Ankerst, Breunig, Kriegel and Sander (1999), OPTICS: ordering points to identify the clustering structure,
-    doi:10.1145/304181.304187. Schubert and Gertz (2018), Improving the cluster structure extracted from OPTICS plots.
+    .. [1] M. Ankerst, M. M. Breunig, H.-P. Kriegel, J. Sander, "OPTICS: Ordering Points To Identify the Clustering
+       Structure", ACM SIGMOD, 1999.
+    .. [2] E. Schubert, M. Gertz, "Improving the Cluster Structure Extracted from OPTICS Plots", LWDA, 2018.
 
     Examples
     --------
@@ -110,21 +130,21 @@ class OPTICS(ClusterMixin, Estimator):
     def __init__(
         self,
         *,
-        min_samples=5,
-        max_eps=np.inf,
-        metric="minkowski",
-        p=2,
-        metric_params=None,
-        cluster_method="xi",
-        eps=None,
-        xi=0.05,
-        predecessor_correction=True,
-        min_cluster_size=None,
-        algorithm="auto",
-        leaf_size=30,
-        memory=None,
-        n_jobs=None,
-    ):
+        min_samples: float = 5,
+        max_eps: float = np.inf,
+        metric: Any = "minkowski",
+        p: float = 2,
+        metric_params: dict | None = None,
+        cluster_method: str = "xi",
+        eps: float | None = None,
+        xi: float = 0.05,
+        predecessor_correction: bool = True,
+        min_cluster_size: float | None = None,
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        memory: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.min_samples = min_samples
         self.max_eps = max_eps
         self.metric = metric

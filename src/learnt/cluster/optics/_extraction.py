@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from learnt.cluster.optics._sizes import check_size, rows_of
 from learnt.cluster.optics._valleys import curve_of, valleys
 from learnt.engine.bounds import within
+from learnt.engine.documentation import documented
 from learnt.engine.params import check_flag, check_number
 
 
@@ -31,15 +32,31 @@ class _AtDistance(_Extraction):
 _Xi.__name__, _AtDistance.__name__ = "cluster_optics_xi", "cluster_optics_dbscan"
 
 
+@documented
 def cluster_optics_dbscan(*, reachability: Any, core_distances: Any, ordering: Any, eps: float) -> np.ndarray:
     """DBSCAN's clusters at a distance, from the order of the rows; border rows may be noise.
 
     Parameters
     ----------
-    reachability, core_distances, ordering : arrays of shape (n_samples,)
-        `reachability_`, `core_distances_` and `ordering_` of `OPTICS`.
+    reachability : array-like of shape (n_samples,)
+        The reachability of each row: `reachability_` of `OPTICS`.
+    core_distances : array-like of shape (n_samples,)
+        The core distance of each row: `core_distances_` of `OPTICS`.
+    ordering : array-like of shape (n_samples,)
+        The rows in their order: `ordering_` of `OPTICS`.
     eps : float
         DBSCAN's `eps`, at most the `max_eps` of the order.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+        The cluster of each row; −1 for noise.
+
+    See Also
+    --------
+    OPTICS : Makes the order.
+    cluster_optics_xi : Clusters of every density.
+    DBSCAN : The same from the rows.
 
     Examples
     --------
@@ -56,6 +73,7 @@ def cluster_optics_dbscan(*, reachability: Any, core_distances: Any, ordering: A
     return labels
 
 
+@documented
 def cluster_optics_xi(
     *,
     reachability: Any,
@@ -70,17 +88,32 @@ def cluster_optics_xi(
 
     Parameters
     ----------
-    reachability, predecessor, ordering : arrays of shape (n_samples,)
-        `reachability_`, `predecessor_` and `ordering_` of `OPTICS`.
-    min_samples, min_cluster_size, xi, predecessor_correction :
-        As for `OPTICS`.
+    reachability : array-like of shape (n_samples,)
+        The reachability of each row: `reachability_` of `OPTICS`.
+    predecessor : array-like of shape (n_samples,)
+        The row that reached each: `predecessor_` of `OPTICS`.
+    ordering : array-like of shape (n_samples,)
+        The rows in their order: `ordering_` of `OPTICS`.
+    min_samples : int or float
+        The most rows in a row of a steep edge that are not steep; a float is a share of the rows.
+    min_cluster_size : int, float or None, default=None
+        The fewest rows of a cluster; a float is a share of the rows, None is `min_samples`.
+    xi : float, default=0.05
+        By which share the reachability falls or rises at a steep edge, from 0 to 1. Larger values find fewer clusters.
+    predecessor_correction : bool, default=True
+        Whether a valley ends with a row that was reached from inside it.
 
     Returns
     -------
-    labels : array of shape (n_samples,)
+    labels : ndarray of shape (n_samples,)
         The innermost cluster of each row that has none inside it; −1 for the other rows.
-    clusters : array of shape (n_clusters, 2)
+    clusters : ndarray of shape (n_clusters, 2)
         First and last place of every cluster in `ordering`, inner ones before those around them.
+
+    See Also
+    --------
+    OPTICS : Makes the order.
+    cluster_optics_dbscan : Clusters of one density.
 
     Examples
     --------

@@ -12,6 +12,7 @@ from learnt.cluster._dbscan import _with_diagonal
 from learnt.cluster.optics._ordering import order_by_neighbors, order_by_rows
 from learnt.cluster.optics._sizes import check_size, rows_of
 from learnt.distances import Neighborhoods, Search, check_metric, chosen_algorithm, resolve_metric
+from learnt.engine.documentation import documented
 from learnt.engine.estimator import Takes
 from learnt.engine.interrupts import check_stopped, stoppable
 from learnt.engine.params import check_choice, check_number
@@ -43,6 +44,7 @@ class _Graph(BaseEstimator):
 _Graph.__name__ = "compute_optics_graph"
 
 
+@documented
 def compute_optics_graph(
     X: Any,
     *,
@@ -55,11 +57,51 @@ def compute_optics_graph(
     leaf_size: int,
     n_jobs: int | None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The order of the rows for `OPTICS`; the parameters are those of the class.
+    """The order of the rows that `OPTICS` finds its clusters in.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+        The rows, or their distances with `metric="precomputed"`.
+    min_samples : int or float
+        Neighbours of the core distance; a float is a share of the rows.
+    max_eps : float
+        The largest distance of neighbours: a smaller one saves time and leaves sparse rows out; `np.inf` for no limit.
+    metric : str or callable
+        The distance between two rows. By name: "euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "hamming",
+        "jaccard", "haversine" and others of SciPy's. "precomputed" means that X holds distances. A function gets two
+        rows and returns a number; it is slow.
+    p : float
+        The power of the Minkowski metric: 1 is the Manhattan distance, 2 the Euclidean.
+    metric_params : dict or None
+        Further parameters of the metric.
+    algorithm : {"auto", "ball_tree", "kd_tree", "brute"}
+        How to search for neighbours; the order is the same.
+    leaf_size : int
+        The most rows in a leaf of the tree.
 
     Returns
     -------
-    ordering_, core_distances_, reachability_, predecessor_ : arrays of shape (n_samples,)
+    ordering_ : ndarray of shape (n_samples,)
+        The rows in their order.
+    core_distances_ : ndarray of shape (n_samples,)
+        The core distance of each row, in the order of X.
+    reachability_ : ndarray of shape (n_samples,)
+        The reachability of each row, in the order of X; inf for rows that nothing reached.
+    predecessor_ : ndarray of shape (n_samples,)
+        The row that reached each; −1 for none.
+
+    See Also
+    --------
+    OPTICS : Clusters of this order.
+    cluster_optics_xi : Clusters of every density.
+    cluster_optics_dbscan : Clusters of one density.
+
+    References
+    ----------
+    .. [1] M. Ankerst, M. M. Breunig, H.-P. Kriegel, J. Sander, "OPTICS: Ordering Points To Identify the Clustering
+       Structure", ACM SIGMOD, 1999.
+    .. [2] E. Schubert, M. Gertz, "Improving the Cluster Structure Extracted from OPTICS Plots", LWDA, 2018.
 
     Examples
     --------

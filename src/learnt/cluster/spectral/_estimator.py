@@ -12,6 +12,7 @@ from sklearn.utils import check_array
 from learnt.cluster._kmeans import KMeans
 from learnt.cluster.spectral._rotations import by_pivots, by_turns
 from learnt.distances import nearest_graph
+from learnt.engine.documentation import documented
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.params import ParameterError, check_choice, check_number, check_verbose
 from learnt.engine.random import random_state_of
@@ -25,6 +26,7 @@ _GRAPHS = ("nearest_neighbors", "precomputed", "precomputed_nearest_neighbors")
 _LABELS = ("kmeans", "discretize", "cluster_qr")
 
 
+@documented
 def spectral_clustering(
     affinity: Any,
     *,
@@ -37,8 +39,58 @@ def spectral_clustering(
     assign_labels: str = "kmeans",
     verbose: bool = False,
 ) -> np.ndarray:
-    """`labels_` of `SpectralClustering` from a matrix of weights, as a function.
+    """Clusters by cuts of a graph, from a matrix of weights; `SpectralClustering` as a function.
 
+    Parameters
+    ----------
+    affinity : {array-like, sparse matrix} of shape (n_samples, n_samples)
+        The weights between all rows, symmetric and not negative: the larger, the more alike.
+    n_clusters : int, default=8
+        The number of clusters.
+    n_components : int or None, default=None
+        How many eigenvectors; None for as many as clusters.
+    eigen_solver : {"arpack", "lobpcg"} or None, default=None
+        How eigenvectors are found; None for "arpack". "amg" needs a package that is not used here, and is refused. Up
+        to 400 nodes all of the matrix is decomposed.
+    random_state : int, RandomState, Generator or None, default=None
+        Where random numbers come from: starts of the eigenvectors, of k-means, and of "discretize".
+    n_init : int, default=10
+        How many starts k-means has; the one with the lowest inertia is kept.
+    eigen_tol : float or "auto", default="auto"
+        The tolerance of the eigenvectors; "auto": machine precision for "arpack", and for "lobpcg" what that takes.
+    assign_labels : {"kmeans", "discretize", "cluster_qr"}, default="kmeans"
+        How labels are found: by k-means; by labels and a rotation in turn ("discretize"); by one rotation, from QR with
+        pivots, which has nothing to tune ("cluster_qr").
+    verbose : bool, default=False
+        Whether to log how labels are found.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+        The cluster of each row.
+
+    See Also
+    --------
+    SpectralClustering : The same as a class, for rows too.
+    learnt.manifold.spectral_embedding : The coordinates in which clusters are found.
+
+    Notes
+    -----
+    A dense matrix of weights takes n² numbers, and its eigenvectors about n² time for each; "nearest_neighbors" makes
+    it sparse. Cuts that are normalised favour parts of like weight; the graph should be connected.
+
+    References
+    ----------
+    .. [1] J. Shi, J. Malik, "Normalized cuts and image segmentation", IEEE Transactions on Pattern Analysis and Machine
+       Intelligence 22, 2000.
+    .. [2] A. Y. Ng, M. I. Jordan, Y. Weiss, "On Spectral Clustering: Analysis and an Algorithm", Advances in Neural
+       Information Processing Systems 14, 2001.
+    .. [3] S. X. Yu, J. Shi, "Multiclass spectral clustering", ICCV, 2003.
+    .. [4] A. Damle, V. Minden, L. Ying, "Simple, direct and efficient multi-way spectral clustering", Information and
+       Inference 8, 2019.
+
+    Examples
+    --------
     >>> W = np.kron(np.eye(2), np.ones((3, 3))) + 0.01
     >>> labels = spectral_clustering(W, n_clusters=2, random_state=0)
     >>> len(set(labels[:3].tolist())), bool(labels[0] != labels[3])
@@ -66,40 +118,78 @@ class SpectralClustering(ClusterMixin, Estimator):
     """Clusters of any shape, by cuts of a graph of the rows (Shi and Malik, 2000; Ng, Jordan and Weiss, 2001).
 
     Rows become the nodes of a graph with weights W; the first eigenvectors of its normalised Laplacian are coordinates
-    in which nodes with many heavy edges between them lie together, and k-means or a rotation finds those groups.
+    in which nodes with many heavy edges between them lie together, and k-means or a rotation finds those groups. Take
+    it for rings, spirals and graphs, where the number of clusters is known.
 
     Parameters
     ----------
     n_clusters : int, default=8
-    eigen_solver, eigen_tol :
-        As for `learnt.manifold.spectral_embedding`.
-    n_components : int or None
-        How many eigenvectors; None: as many as clusters.
-    random_state : None, int, RandomState or Generator
-        Starts of the eigenvectors, of k-means, and of "discretize".
+        The number of clusters.
+    eigen_solver : {"arpack", "lobpcg"} or None, default=None
+        How eigenvectors are found; None for "arpack". "amg" needs a package that is not used here, and is refused. Up
+        to 400 nodes all of the matrix is decomposed.
+    n_components : int or None, default=None
+        How many eigenvectors; None for as many as clusters.
+    random_state : int, RandomState, Generator or None, default=None
+        Where random numbers come from: starts of the eigenvectors, of k-means, and of "discretize".
     n_init : int, default=10
-        Starts of k-means.
+        How many starts k-means has; the one with the lowest inertia is kept.
     gamma : float, default=1.0
-        Of kernels with a width.
+        How fast "rbf", "laplacian" and other kernels with a width fall with the distance: the larger, the more local.
     affinity : str or callable, default="rbf"
-        The weights: the name of a kernel (as in `KernelRidge`), a function of two rows, "nearest_neighbors",
-        "precomputed": X holds them, or "precomputed_nearest_neighbors": X is a sparse graph of distances.
+        What the weights of the graph are.
+
+        - "rbf", or another kernel's name, such as "laplacian" or "cosine": weights of all pairs.
+        - "nearest_neighbors": each row is joined to its `n_neighbors` nearest; sparse, and for more rows.
+        - "precomputed": X holds the weights.
+        - "precomputed_nearest_neighbors": X is a sparse graph of distances, whose nearest are joined.
+        - callable: a function of two rows.
     n_neighbors : int, default=10
-        To how many nearest rows each is joined.
+        To how many nearest rows each is joined, for the graphs of neighbours. Too few leave the graph in parts.
+    eigen_tol : float or "auto", default="auto"
+        The tolerance of the eigenvectors; "auto": machine precision for "arpack", and for "lobpcg" what that takes.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}, default="kmeans"
-        How labels are found: k-means; labels and a rotation in turn; one rotation by QR with pivots.
-    degree, coef0, kernel_params :
-        Of kernels that have them.
-    n_jobs : int or None
-        Threads that search neighbours.
+        How labels are found: by k-means; by labels and a rotation in turn ("discretize"); by one rotation, from QR with
+        pivots, which has nothing to tune ("cluster_qr").
+    degree : float, default=3
+        The degree of the polynomial kernel.
+    coef0 : float, default=1
+        The constant of the polynomial and the sigmoid kernel.
+    kernel_params : dict or None, default=None
+        Parameters of a kernel that is a function.
+    n_jobs : int or None, default=None
+        The most threads that search neighbours; None or -1 for all that this process may.
     verbose : bool, default=False
+        Whether to log how labels are found.
 
     Attributes
     ----------
-    affinity_matrix_ : array or sparse matrix of shape (n_samples, n_samples)
-    labels_ : array of shape (n_samples,)
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    affinity_matrix_ : ndarray or sparse matrix of shape (n_samples, n_samples)
+        The weights W.
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each row.
+
+    See Also
+    --------
+    spectral_clustering : The same as a function of weights.
+    learnt.manifold.SpectralEmbedding : The coordinates in which clusters are found.
+    HDBSCAN : Clusters of any shape, whose number need not be given.
+    KMeans : Compact clusters of many rows.
+
+    Notes
+    -----
+    A dense matrix of weights takes n² numbers, and its eigenvectors about n² time for each; "nearest_neighbors" makes
+    it sparse. Cuts that are normalised favour parts of like weight; the graph should be connected.
+
+    References
+    ----------
+    .. [1] J. Shi, J. Malik, "Normalized cuts and image segmentation", IEEE Transactions on Pattern Analysis and Machine
+       Intelligence 22, 2000.
+    .. [2] A. Y. Ng, M. I. Jordan, Y. Weiss, "On Spectral Clustering: Analysis and an Algorithm", Advances in Neural
+       Information Processing Systems 14, 2001.
+    .. [3] S. X. Yu, J. Shi, "Multiclass spectral clustering", ICCV, 2003.
+    .. [4] A. Damle, V. Minden, L. Ying, "Simple, direct and efficient multi-way spectral clustering", Information and
+       Inference 8, 2019.
 
     Examples
     --------
@@ -117,23 +207,23 @@ class SpectralClustering(ClusterMixin, Estimator):
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        eigen_solver=None,
-        n_components=None,
-        random_state=None,
-        n_init=10,
-        gamma=1.0,
-        affinity="rbf",
-        n_neighbors=10,
-        eigen_tol="auto",
-        assign_labels="kmeans",
-        degree=3,
-        coef0=1,
-        kernel_params=None,
-        n_jobs=None,
-        verbose=False,
-    ):
+        eigen_solver: str | None = None,
+        n_components: int | None = None,
+        random_state: Any = None,
+        n_init: int = 10,
+        gamma: float = 1.0,
+        affinity: Any = "rbf",
+        n_neighbors: int = 10,
+        eigen_tol: float | str = "auto",
+        assign_labels: str = "kmeans",
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict | None = None,
+        n_jobs: int | None = None,
+        verbose: Any = False,
+    ) -> None:
         self.n_clusters = n_clusters
         self.eigen_solver = eigen_solver
         self.n_components = n_components

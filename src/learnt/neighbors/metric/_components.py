@@ -21,38 +21,60 @@ class NeighborhoodComponentsAnalysis(LinearMetric):
     A = argmax Σᵢ pᵢ,   pᵢ = Σ_{j: y_j = y_i} exp(−‖Ax_i − Ax_j‖²) / Σ_{j ≠ i} exp(−‖Ax_i − Ax_j‖²)
 
     pᵢ is the chance that a neighbour of row i, drawn with probability falling with the distance, has i's class: a
-    smooth stand-in for the leave-one-out score of nearest neighbours. Distances are seen block by block, so that memory
-    grows with the rows and not with their pairs. The objective has many maxima; which is found depends on `init`.
+    smooth stand-in for the leave-one-out score of nearest neighbours. Put it before a `KNeighborsClassifier`, or take
+    two components for a plot in which the classes lie apart. The objective has many maxima; which is found depends on
+    `init`.
 
     Parameters
     ----------
-    n_components : int, default=None
-        Rows of A; None: as many as features.
+    n_components : int or None, default=None
+        Rows of A, and columns that `transform` returns; None for as many as features. Take 2 or 3 to plot classes, few
+        to speed up the search for neighbours.
     init : {"auto", "pca", "lda", "identity", "random"} or array of shape (n_components, n_features), default="auto"
-        Where to begin: principal components, linear discriminants, a truncated unit matrix, normal numbers, or A
-        itself. "auto" takes discriminants where the classes give enough of them, else components, else the unit matrix.
+        Where to begin:
+
+        - "pca": principal components.
+        - "lda": linear discriminants, at most one fewer than classes.
+        - "identity": the first columns as they are.
+        - "random": numbers of the standard normal distribution.
+        - "auto": "lda" where the classes give enough discriminants, else "pca", else "identity".
+        - an array: A itself.
     warm_start : bool, default=False
         Whether to begin from `components_` of the last fit.
     max_iter : int, default=50
-        Most iterations of L-BFGS.
+        Most iterations of L-BFGS. With `verbose` above 0 a ConvergenceWarning says where they were not enough.
     tol : float, default=1e-5
-        Stop when the objective rises by less than this share of itself.
-    callback : callable, default=None
-        Called with A, flattened, and the number of the iteration after each.
+        Stop when the objective rises by less than this share of itself: convergence.
+    callback : callable or None, default=None
+        Called after each iteration with A, flattened, and the number of the iteration.
     verbose : int, default=0
-        Above 0, iterations are logged to the logger named "learnt", and a ConvergenceWarning where `max_iter` was not
-        enough.
-    random_state : int, RandomState, Generator or None
-        For `init="random"`.
+        Above 0, iterations are logged to the logger named "learnt".
+    random_state : int, RandomState, Generator or None, default=None
+        Where random numbers come from; used by `init="random"` only.
 
     Attributes
     ----------
-    components_ : array of shape (n_components, n_features)
-        A.
+    components_ : ndarray of shape (n_components, n_features)
+        The linear map A.
     n_iter_ : int
         Iterations, the start counted as one.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+
+    See Also
+    --------
+    LMNN : A margin between classes instead of probabilities; convex with all components.
+    KNeighborsClassifier : The classifier that it prepares the columns for.
+    learnt.discriminant_analysis.LinearDiscriminantAnalysis : Discriminants in one step, for classes of one cloud each.
+    learnt.decomposition.PCA : Directions of most variance, without classes.
+
+    Notes
+    -----
+    An iteration takes all pairs of rows, n²·d time. Distances are seen block by block, so that memory grows with the
+    rows and not with their pairs. Scale the columns first.
+
+    References
+    ----------
+    .. [1] J. Goldberger, S. Roweis, G. Hinton, R. Salakhutdinov, "Neighbourhood Components Analysis",
+       Advances in Neural Information Processing Systems 17, 2004.
 
     Examples
     --------
@@ -77,16 +99,16 @@ class NeighborhoodComponentsAnalysis(LinearMetric):
 
     def __init__(
         self,
-        n_components=None,
+        n_components: int | None = None,
         *,
-        init="auto",
-        warm_start=False,
-        max_iter=50,
-        tol=1e-5,
-        callback=None,
-        verbose=0,
-        random_state=None,
-    ):
+        init: Any = "auto",
+        warm_start: bool = False,
+        max_iter: int = 50,
+        tol: float = 1e-5,
+        callback: Any = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
         self.n_components = n_components
         self.init = init
         self.warm_start = warm_start
@@ -98,7 +120,13 @@ class NeighborhoodComponentsAnalysis(LinearMetric):
 
     @with_callbacks
     def fit(self, X: Any, y: Any) -> NeighborhoodComponentsAnalysis:
-        """Learn A; y has the classes of the rows."""
+        """Learn A; y has the classes of the rows.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+            Class labels of the rows: numbers, text or booleans.
+        """
         self._check_descent()
         check_continued(self, X)
         X, y, _ = check_fit(self, X, y, target="label", min_rows=2)

@@ -31,42 +31,64 @@ class LMNN(LinearMetric):
     The targets of a row are the `n_neighbors` nearest rows of its class in X as it comes, so that columns should have
     like scales. The first part pulls them near, the second pushes rows of other classes beyond them. The objective is
     convex in M = AᵀA, the matrix of a Mahalanobis distance; with fewer components than features it has several minima.
-    Distances are seen block by block, so that memory grows with the rows and not with their pairs.
+    Put it before a `KNeighborsClassifier`.
 
     Parameters
     ----------
-    n_components : int, default=None
-        Rows of A; None: as many as features.
+    n_components : int or None, default=None
+        Rows of A, and columns that `transform` returns; None for as many as features. Take 2 or 3 to plot classes, few
+        to speed up the search for neighbours.
     n_neighbors : int, default=3
-        Targets of a row; a class of fewer rows has as many as it can.
+        Targets of a row; a class of fewer rows has as many as it can. Take the k of the classifier behind it.
     margin : float, default=1.0
-        By how much a row of another class is to be farther away than a target, in squared distances.
+        By how much a row of another class is to be farther away than a target, in squared distances. It sets the scale
+        of A.
     regularization : float, default=0.5
         r, the weight of pulling against pushing, from 0 to less than 1.
     init : {"auto", "pca", "lda", "identity", "random"} or array of shape (n_components, n_features), default="auto"
-        Where to begin, as for `NeighborhoodComponentsAnalysis`, up to the factor that suits the margin best.
+        Where to begin, up to the factor that suits the margin best:
+
+        - "pca": principal components.
+        - "lda": linear discriminants, at most one fewer than classes.
+        - "identity": the first columns as they are.
+        - "random": numbers of the standard normal distribution.
+        - "auto": "lda" where the classes give enough discriminants, else "pca", else "identity".
+        - an array: A itself.
     warm_start : bool, default=False
         Whether to begin from `components_` of the last fit.
     max_iter : int, default=100
-        Most iterations of L-BFGS.
+        Most iterations of L-BFGS. With `verbose` above 0 a ConvergenceWarning says where they were not enough.
     tol : float, default=1e-5
-        Stop when the objective falls by less than this share of itself.
-    callback : callable, default=None
-        Called with A, flattened, and the number of the iteration after each.
+        Stop when the objective falls by less than this share of itself: convergence.
+    callback : callable or None, default=None
+        Called after each iteration with A, flattened, and the number of the iteration.
     verbose : int, default=0
-        Above 0, iterations are logged to the logger named "learnt", and a ConvergenceWarning where `max_iter` was not
-        enough.
-    random_state : int, RandomState, Generator or None
-        For `init="random"`.
+        Above 0, iterations are logged to the logger named "learnt".
+    random_state : int, RandomState, Generator or None, default=None
+        Where random numbers come from; used by `init="random"` only.
 
     Attributes
     ----------
-    components_ : array of shape (n_components, n_features)
-        A.
+    components_ : ndarray of shape (n_components, n_features)
+        The linear map A.
     n_iter_ : int
         Iterations, the start counted as one.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+
+    See Also
+    --------
+    NeighborhoodComponentsAnalysis : Probabilities instead of a margin; not convex.
+    KNeighborsClassifier : The classifier that it prepares the columns for.
+    learnt.discriminant_analysis.LinearDiscriminantAnalysis : Discriminants in one step, for classes of one cloud each.
+
+    Notes
+    -----
+    An iteration takes all pairs of rows, n²·d time. Distances are seen block by block, so that memory grows with the
+    rows and not with their pairs.
+
+    References
+    ----------
+    .. [1] K. Q. Weinberger, L. K. Saul, "Distance Metric Learning for Large Margin Nearest Neighbor Classification",
+       Journal of Machine Learning Research 10, 2009.
 
     Examples
     --------
@@ -90,19 +112,19 @@ class LMNN(LinearMetric):
 
     def __init__(
         self,
-        n_components=None,
+        n_components: int | None = None,
         *,
-        n_neighbors=3,
-        margin=1.0,
-        regularization=0.5,
-        init="auto",
-        warm_start=False,
-        max_iter=100,
-        tol=1e-5,
-        callback=None,
-        verbose=0,
-        random_state=None,
-    ):
+        n_neighbors: int = 3,
+        margin: float = 1.0,
+        regularization: float = 0.5,
+        init: Any = "auto",
+        warm_start: bool = False,
+        max_iter: int = 100,
+        tol: float = 1e-5,
+        callback: Any = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.margin = margin
@@ -117,7 +139,13 @@ class LMNN(LinearMetric):
 
     @with_callbacks
     def fit(self, X: Any, y: Any) -> LMNN:
-        """Learn A; y has the classes of the rows."""
+        """Learn A; y has the classes of the rows.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+            Class labels of the rows: numbers, text or booleans.
+        """
         self._check_descent()
         check_number(self, "n_neighbors", 1, integer=True)
         check_number(self, "margin", 0, sys.float_info.max, open_low=True)

@@ -39,12 +39,24 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallbackSu
     _sign: ClassVar[float] = 1.0  # −1 where the objective that the log shows is maximised
 
     def transform(self, X: Any) -> np.ndarray:
-        """Ax for each row of X."""
+        """Ax for each row of X.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_components)
+            The rows in the columns whose Euclidean distances were learnt.
+        """
         X = check_predict(self, X)
         return X @ self.components_.T
 
     def get_mahalanobis_matrix(self) -> np.ndarray:
-        """M = AᵀA, for which  d(x, y)² = (x − y)ᵀM(x − y): the `VI` of `metric="mahalanobis"`."""
+        """M = AᵀA, for which  d(x, y)² = (x − y)ᵀM(x − y): the `VI` of `metric="mahalanobis"`.
+
+        Returns
+        -------
+        M : ndarray of shape (n_features, n_features)
+            The matrix of the Mahalanobis distance that was learnt.
+        """
         check_is_fitted(self)
         return self.components_.T @ self.components_
 

@@ -14,7 +14,8 @@ from learnt.neural_network._torch import torch_for
 class Augment:
     """Each image of a batch is moved, mirrored, turned, stretched and made noisy at random.
 
-    Prediction sees images as they are. Pixels beyond the edge are those of the edge.
+    A remedy for overfitting: take changes that do not change what is seen. Prediction sees images as they are. Pixels
+    beyond the edge are those of the edge.
 
     Parameters
     ----------
@@ -22,15 +23,22 @@ class Augment:
         By so many pixels at most, up, down, left or right.
     flip : bool, default=False
         Every other image is mirrored, left to right.
-    rotate : float, default=0
+    rotate : float, default=0.0
         By so many degrees at most, to either side; pixels between four are their weighted mean.
-    noise : float, default=0
+    noise : float, default=0.0
         The standard deviation of Gaussian noise, in units of the images' own standard deviation.
-    scale : float, default=0
+    scale : float, default=0.0
         Larger or smaller by this share at most, its height and its width each on its own.
-    shear : float, default=0
+    shear : float, default=0.0
         Slanted: a row is pushed sideways by at most this share of its distance from the middle.
 
+    See Also
+    --------
+    ConvNetClassifier : Takes it as `augment`.
+    ConvNetRegressor : Takes it as `augment`.
+
+    Examples
+    --------
     >>> Augment(shift=2, flip=True)
     Augment(shift=2, flip=True, rotate=0.0, noise=0.0, scale=0.0, shear=0.0)
     """
@@ -57,6 +65,22 @@ class Augment:
         """Images (n, rows, columns, channels) changed: those from `first` on of a batch of `whole`.
 
         Draws are made for the whole batch, so that workers that share one change its images as a single one does.
+
+        Parameters
+        ----------
+        X : torch.Tensor of shape (n, rows, columns, channels)
+            The images.
+        generator : torch.Generator
+            Where random numbers come from.
+        first : int
+            The place of the first of these images in the batch.
+        whole : int
+            How many images the batch has.
+
+        Returns
+        -------
+        X_new : torch.Tensor of shape (n, rows, columns, channels)
+            The changed images.
         """
         torch, n = torch_for("a network"), len(X)
         mine = slice(first, first + n)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -156,15 +156,18 @@ class ConvNet(TrainedNetwork):
     # --- fitting
 
     @progress.with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train from the start or, with `warm_start`, from where the last fit ended.
 
         Parameters
         ----------
-        X : images (n, rows, columns), (n, rows, columns, channels) or (n, channels, rows, columns); or a table (n, d)
-            Bytes (uint8) are divided by 255. Channels are then brought to mean 0 and standard deviation 1.
-        y : array of shape (n,), or (n, outputs) for a regressor
-        sample_weight : array of shape (n,) or None
+        X : array-like of shape (n, rows, columns), (n, rows, columns, channels) or (n, n_features)
+            Images, or rows of a table; (n, channels, rows, columns) where the layout is "NCHW". Bytes (uint8) are
+            divided by 255. Channels are then brought to mean 0 and standard deviation 1.
+        y : array-like of shape (n,) or (n, n_outputs)
+            Class labels of a classifier, numbers of a regressor.
+        sample_weight : array-like of shape (n,), default=None
+            What each image counts: its loss is multiplied by it. None counts every image once.
         """
         return self._fit(X, y, sample_weight, first=not self._goes_on(X))
 
@@ -321,11 +324,18 @@ class ConvNet(TrainedNetwork):
 
         Parameters
         ----------
-        image_shape : (rows, columns) or (rows, columns, channels), default=None
-            Of a network that is not fitted, unless the estimator's own `image_shape` says it.
-        n_outputs : int, default=None
-            Of a network that is not fitted: the number of classes or targets. None leaves the last layer out.
+        image_shape : tuple (rows, columns) or (rows, columns, channels) or None, default=None
+            The size of an image, for a network that is not fitted; None takes the estimator's own `image_shape`.
+        n_outputs : int or None, default=None
+            For a network that is not fitted: the number of classes or targets. None leaves the last layer out.
 
+        Returns
+        -------
+        summary : NetworkSummary
+            Printed it is a table; `steps`, `n_weights`, `n_biases` and `n_parameters` have the numbers.
+
+        Examples
+        --------
         >>> from learnt.neural_network import Conv, ConvNetClassifier, MaxPool
         >>> print(ConvNetClassifier([Conv(4, 3), MaxPool(2)]).summary((8, 8), n_outputs=10))
         layer               output  parameters
@@ -349,7 +359,18 @@ class ConvNet(TrainedNetwork):
         return summary(layers, _planes(shape), n_outputs)
 
     def feature_maps(self, X: Any) -> dict[str, np.ndarray]:
-        """What every layer gives for these images: by its name, (n, rows, columns, channels) or (n, units)."""
+        """What every layer gives for these images: by its name, (n, rows, columns, channels) or (n, units).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, rows, columns), (n, rows, columns, channels) or (n, n_features)
+            Images of the size that the network was trained on, or rows of a table.
+
+        Returns
+        -------
+        maps : dict of ndarray
+            Names of layers, as in `summary`, and what they give.
+        """
         torch = torch_for(f"{type(self).__name__}.feature_maps")
         pixels, found = self._images(X), {}
         module = self._built().module.eval()

@@ -32,51 +32,115 @@ class ConvNetClassifier(ConvNet, ClassifierMixin, Estimator, Explained):
     layers : list of layers or None, default=None
         Such as [Conv(32, 3, padding="same"), MaxPool(2), Flatten(), Dense(64), Dropout(0.5)]; a dense layer with one
         unit a class follows by itself. None: layers that suit the size of the images.
-    image_shape : (rows, columns), (rows, columns, channels) or None, default=None
-        What rows of a table are. (channels, rows, columns) where the layout is "NCHW".
+    image_shape : tuple (rows, columns) or (rows, columns, channels) or None, default=None
+        What rows of a table are; None takes squares where their length is a square, else lines. (channels, rows,
+        columns) where the layout is "NCHW".
     layout : {"auto", "NHW", "NHWC", "NCHW"}, default="auto"
-        Of images with four axes; "auto" takes a last axis of up to 4 for the channels, else a second one (`layout_`).
+        The order of the axes of images with four axes: image, rows, columns, channels. "auto" takes a last axis of up
+        to 4 for the channels, else a second one (`layout_`).
     augment : Augment or None, default=None
-        Small random changes of the images in training, such as Augment(shift=1, rotate=10).
+        Small random changes of the images in training, such as Augment(shift=1, rotate=10): against overfitting.
     solver : {"adam", "sgd", "momentum", "nesterov", "adagrad"}, default="adam"
+        How the loss is made small: Adam; plain gradient descent; gradient descent with momentum, or with Nesterov's; or
+        Adagrad.
     alpha : float, default=1e-4
-        Weight decay.
+        The strength of the L2 penalty (weight decay). Larger values mean more regularisation and less overfitting.
     batch_size : int or "auto", default="auto"
-        min(64, n).
+        Images of a batch; "auto" is min(64, n).
     learning_rate : {"constant", "invscaling", "adaptive", "exponential", "cosine"}, default="cosine"
-        "cosine" falls to 0 over `max_iter` epochs.
-    learning_rate_init, momentum : float, default=0.001 and 0.9
+        How the learning rate changes. "constant": it stays; "invscaling": divided by √(t + 1) after t images;
+        "adaptive": a fifth of it whenever the loss does not fall any more; "exponential": times 0.95 after each epoch;
+        "cosine": falls to 0 over `max_iter` epochs.
+    learning_rate_init : float, default=0.001
+        The first learning rate: the size of a step. Too large a one diverges, too small a one takes many epochs.
+    momentum : float, default=0.9
+        The share of the last step that is added to the next, for "momentum" and "nesterov".
     max_iter : int, default=30
-        Epochs.
+        The most epochs: passes over the images.
     shuffle : bool, default=True
-    early_stopping, validation_fraction : bool and float, default=False and 0.1
-        Hold out images, stop by the accuracy on them, and keep the weights of the best epoch.
-    tol, n_iter_no_change : float and int, default=1e-4 and 10
-        Stop where the loss, or the validation score, did not improve by `tol` for more than so many epochs.
+        Whether images come in another random order in each epoch.
+    early_stopping : bool, default=False
+        Whether to hold out images, stop by the accuracy on them, and keep the weights of the best epoch.
+    validation_fraction : float, default=0.1
+        The share of images that early stopping holds out.
+    tol : float, default=1e-4
+        Training stops at convergence: once the loss, or the validation score, did not improve by `tol` for more than
+        `n_iter_no_change` epochs.
+    n_iter_no_change : int, default=10
+        How many epochs without improvement by `tol` are waited for.
     warm_start : bool, default=False
         Whether a second `fit` goes on from the weights of the first, on images of the same size and classes.
     class_weight : dict, "balanced" or None, default=None
-    random_state : int, RandomState or None
+        Weights of the classes, which multiply those of the images. "balanced" gives every class the same total, so that
+        a rare class counts as much as a common one.
+    random_state : int, RandomState, Generator or None, default=None
+        Where random numbers come from: first weights, the order of images, dropout, augmentation. Pass an integer to
+        get the same network every time, on any number of threads.
     verbose : bool, default=False
-        Say the loss of every epoch; for a bar see `learnt.engine.progress`.
+        Whether to log the loss of every epoch; for a bar see `learnt.engine.progress`.
     device : str, default="cpu"
-        Where to train: "cpu", "cuda", "mps", or "auto".
+        Where to train: "cpu", "cuda", "mps", or "auto" for a GPU where there is one.
     checkpoint : path or None, default=None
-        A file that training is kept in after every epoch and goes on from; removed at the end.
+        A file that training is kept in after every epoch and goes on from when it was interrupted; removed at the end.
+        Needs an integer as `random_state`.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-    weights_ : dict of arrays
-        "conv1.weight" (kernels, rows, columns, channels), "dense1.weight" (units, inputs), "conv1.bias", …
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    weights_ : dict of ndarray
+        What was learnt, by layer: "conv1.weight" (kernels, rows, columns, channels), "dense1.weight" (units, inputs),
+        "conv1.bias", …
     layers_ : list of layers
-    image_shape_, layout_ : (rows, columns, channels), and the layout that X was taken for
-    mean_, scale_ : arrays, of each channel
-    loss_curve_ : list of float, one an epoch
-    validation_scores_, validation_loss_curve_, best_validation_score_, best_epoch_ : with early stopping, else None
-    dead_units_ : dict of arrays
-        Of each layer with ReLU the channels or units that are 0 for every image of training.
-    n_iter_, n_outputs_ : int
+        The layers of the network, without the last one.
+    image_shape_ : tuple (rows, columns, channels)
+        The size of an image.
+    layout_ : {"flat", "NHW", "NHWC", "NCHW"}
+        The layout that X was taken for.
+    mean_ : ndarray of shape (n_channels,)
+        The mean of each channel over all pixels, which is taken off.
+    scale_ : ndarray of shape (n_channels,)
+        The standard deviation of each channel, which is divided by.
+    loss_ : float
+        The loss of the last epoch.
+    best_loss_ : float or None
+        The lowest loss of any epoch; None with early stopping.
+    loss_curve_ : list of float
+        The loss of each epoch.
+    validation_scores_ : list of float or None
+        The score on the images held out after each epoch; None without early stopping.
+    validation_loss_curve_ : list of float or None
+        The loss on the images held out after each epoch; None without early stopping.
+    best_validation_score_ : float or None
+        The highest of these scores; None without early stopping.
+    best_epoch_ : int or None
+        The epoch whose weights were kept; None without early stopping.
+    dead_units_ : dict of ndarray
+        For each layer with ReLU the channels or units that are 0 for every image of training.
+    n_iter_ : int
+        The number of epochs.
+    t_ : int
+        Images that were seen in training, counted in each epoch.
+    n_outputs_ : int
+        The number of outputs.
+
+    See Also
+    --------
+    ConvNetRegressor : Numbers read off images.
+    MLPClassifier : Columns in no order, instead of images.
+    Augment : Random changes of the images in training.
+    Conv : The layer that gives it its name.
+
+    Notes
+    -----
+    An epoch takes time in proportion to the images times the multiplications of a network, most of them in
+    convolutions; a GPU (`device="auto"`) is many times faster. Needs PyTorch, for prediction too. Bytes (uint8) are
+    divided by 255.
+
+    References
+    ----------
+    .. [1] Y. LeCun, L. Bottou, Y. Bengio, P. Haffner, "Gradient-based learning applied to document recognition",
+       Proceedings of the IEEE 86, 1998.
 
     Examples
     --------
@@ -112,30 +176,30 @@ class ConvNetClassifier(ConvNet, ClassifierMixin, Estimator, Explained):
 
     def __init__(
         self,
-        layers=None,
+        layers: Any = None,
         *,
-        image_shape=None,
-        layout="auto",
-        augment=None,
-        solver="adam",
-        alpha=1e-4,
-        batch_size="auto",
-        learning_rate="cosine",
-        learning_rate_init=0.001,
-        momentum=0.9,
-        max_iter=30,
-        shuffle=True,
-        early_stopping=False,
-        validation_fraction=0.1,
-        tol=1e-4,
-        n_iter_no_change=10,
-        warm_start=False,
-        class_weight=None,
-        random_state=None,
-        verbose=False,
-        device="cpu",
-        checkpoint=None,
-    ):
+        image_shape: Any = None,
+        layout: str = "auto",
+        augment: Any = None,
+        solver: str = "adam",
+        alpha: float = 1e-4,
+        batch_size: int | str = "auto",
+        learning_rate: str = "cosine",
+        learning_rate_init: float = 0.001,
+        momentum: float = 0.9,
+        max_iter: int = 30,
+        shuffle: bool = True,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        tol: float = 1e-4,
+        n_iter_no_change: int = 10,
+        warm_start: bool = False,
+        class_weight: Any = None,
+        random_state: Any = None,
+        verbose: Any = False,
+        device: Any = "cpu",
+        checkpoint: Any = None,
+    ) -> None:
         self.layers = layers
         self.image_shape = image_shape
         self.layout = layout
@@ -168,6 +232,18 @@ class ConvNetClassifier(ConvNet, ClassifierMixin, Estimator, Explained):
 
         The first images say what brings channels to mean 0 and standard deviation 1. The learning rate "cosine" stays
         as it is, since nobody knows how many epochs there will be.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, rows, columns), (n, rows, columns, channels) or (n, n_features)
+            Images, or rows of a table; (n, channels, rows, columns) where the layout is "NCHW". Bytes (uint8) are
+            divided by 255. Channels are then brought to mean 0 and standard deviation 1.
+        y : array-like of shape (n,)
+            The class of each image.
+        sample_weight : array-like of shape (n,), default=None
+            What each image counts: its loss is multiplied by it. None counts every image once.
+        classes : array-like of shape (n_classes,), default=None
+            All class labels that will ever come; needed in the first call, optional in later ones.
         """
         first = not hasattr(self, "weights_")
         self._check_classes_of_partial_fit(classes)
@@ -201,18 +277,36 @@ class ConvNetClassifier(ConvNet, ClassifierMixin, Estimator, Explained):
         return float(np.average(z.argmax(axis=1) == y, weights=w))
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of every image."""
+        """The most probable class of every image.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, rows, columns), (n, rows, columns, channels) or (n, n_features)
+            Images of the size that the network was trained on, or rows of a table.
+        """
         z = self._raw(X)
         return self.classes_[z.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of every class, (n, n_classes)."""
+        """The probability of every class, (n, n_classes).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, rows, columns), (n, rows, columns, channels) or (n, n_features)
+            Images of the size that the network was trained on, or rows of a table.
+        """
         z = self._raw(X)
         p = np.exp(z - z.max(axis=1, keepdims=True))
         return p / p.sum(axis=1, keepdims=True)
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """The logarithm of the probability of every class."""
+        """The logarithm of the probability of every class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, rows, columns), (n, rows, columns, channels) or (n, n_features)
+            Images of the size that the network was trained on, or rows of a table.
+        """
         z = self._raw(X)
         z -= z.max(axis=1, keepdims=True)
         return z - np.log(np.exp(z).sum(axis=1, keepdims=True))

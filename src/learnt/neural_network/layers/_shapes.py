@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from learnt.engine.documentation import documented
 from learnt.neural_network.layers._specs import (
     LAYERS,
     AvgPool,
@@ -26,14 +27,46 @@ Shape = tuple[int, ...]
 Border = tuple[int, int]  # before and behind
 
 
+@documented
 def conv_output_size(
     W: int, K: int, P: int = 0, S: int = 1, *, padding: int | None = None, stride: int | None = None
 ) -> int:
     """How many places a kernel of size K has on W pixels with borders of P and steps of S:  (W − K + 2P)/S + 1.
 
-    `padding` and `stride`, as `Conv` calls them, are other names of P and S. Where the division leaves a remainder, the
-    last windows would cross the edge and are left out: ⌊·⌋.
+    Where the division leaves a remainder, the last windows would cross the edge and are left out: ⌊·⌋.
 
+    Parameters
+    ----------
+    W : int
+        Pixels of the image along one axis.
+    K : int
+        The size of the kernel.
+    P : int, default=0
+        The border on each side.
+    S : int, default=1
+        The step from place to place.
+    padding : int or None, default=None
+        Another name of P, as `Conv` calls it.
+    stride : int or None, default=None
+        Another name of S, as `Conv` calls it.
+
+    Returns
+    -------
+    size : int
+        The number of places, which is the size of what comes out.
+
+    Raises
+    ------
+    ValueError
+        If the kernel is larger than the image with its borders.
+
+    See Also
+    --------
+    Conv : The layer whose output has this size.
+    summary : The sizes of all layers of a network.
+
+    Examples
+    --------
     >>> conv_output_size(4, 3), conv_output_size(8, 3, P=1), conv_output_size(7, 2, stride=2)
     (2, 8, 3)
     """

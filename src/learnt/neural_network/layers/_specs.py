@@ -67,17 +67,25 @@ class Conv:
     ----------
     channels : int
         How many kernels, and so channels of what comes out.
-    kernel : int or (rows, columns), default=3
+    kernel : int or tuple (rows, columns), default=3
         The size K of a kernel.
-    padding : int, (rows, columns), "same" or "valid", default=0
+    padding : int, tuple (rows, columns), "same" or "valid", default=0
         The border P of zeros around the image. "same" pads so that stride 1 keeps the size; "valid" is 0.
-    stride : int or (rows, columns), default=1
+    stride : int or tuple (rows, columns), default=1
         The step S. What comes out has the size (W − K + 2P)/S + 1.
-    activation : str or None, default="relu"
-        "relu", "leaky_relu", "sigmoid", "tanh", or None.
+    activation : {"relu", "leaky_relu", "tanh", "logistic", "sigmoid", "identity"} or None, default="relu"
+        The function of what comes out; None for none.
     bias : bool, default=True
-        Whether each kernel has a constant of its own.
+        Whether each kernel has a constant of its own; not needed before `BatchNorm`.
 
+    See Also
+    --------
+    ConvNetClassifier : Takes a list of layers.
+    MaxPool : Makes images smaller behind it.
+    conv_output_size : The size of what comes out.
+
+    Examples
+    --------
     >>> Conv(32, 3, padding="same")
     Conv(channels=32, kernel=3, padding='same', stride=1, activation='relu', bias=True)
     """
@@ -122,23 +130,68 @@ class MaxPool(_Pool):
 
     Parameters
     ----------
-    size : int or (rows, columns), default=2
+    size : int or tuple (rows, columns), default=2
         The size of a window.
-    stride : int, (rows, columns) or None, default=None
+    stride : int, tuple (rows, columns) or None, default=None
         The step from window to window; None is the size, so that windows do not overlap.
-    padding : int, (rows, columns), "same" or "valid", default=0
-        A border, which never is the largest.
+    padding : int, tuple (rows, columns), "same" or "valid", default=0
+        A border around the image, at most half a window: it never is the largest. "same" pads so that stride 1 keeps
+        the size.
+
+    See Also
+    --------
+    AvgPool : The mean of each window instead.
+    Conv : Stands before it.
+
+    Examples
+    --------
+    >>> MaxPool(2)
+    MaxPool(size=2, stride=None, padding=0)
     """
 
 
 @dataclass(frozen=True)
 class AvgPool(_Pool):
-    """The mean of each window, channel by channel; parameters as of `MaxPool`. A border counts for nothing."""
+    """The mean of each window, channel by channel. A border counts for nothing.
+
+    Parameters
+    ----------
+    size : int or tuple (rows, columns), default=2
+        The size of a window.
+    stride : int, tuple (rows, columns) or None, default=None
+        The step from window to window; None is the size, so that windows do not overlap.
+    padding : int, tuple (rows, columns), "same" or "valid", default=0
+        A border around the image, at most half a window: it counts for nothing in the mean. "same" pads so that stride
+        1 keeps the size.
+
+    See Also
+    --------
+    MaxPool : The largest value of each window instead.
+    Conv : Stands before it.
+
+    Examples
+    --------
+    >>> AvgPool(2)
+    AvgPool(size=2, stride=None, padding=0)
+    """
 
 
 @dataclass(frozen=True)
 class Flatten:
-    """An image becomes one row of numbers: row by row, pixel by pixel, the channels of a pixel side by side."""
+    """An image becomes one row of numbers: row by row, pixel by pixel, the channels of a pixel side by side.
+
+    A `Dense` layer behind an image flattens it by itself, so that it need not be written.
+
+    See Also
+    --------
+    Dense : Takes a row of numbers.
+    Conv : Takes an image.
+
+    Examples
+    --------
+    >>> Flatten()
+    Flatten()
+    """
 
 
 @dataclass(frozen=True)
@@ -149,10 +202,20 @@ class Dense:
     ----------
     units : int
         How many numbers come out.
-    activation : str or None, default="relu"
-        As of `Conv`.
+    activation : {"relu", "leaky_relu", "tanh", "logistic", "sigmoid", "identity"} or None, default="relu"
+        The function σ of what comes out; None for none.
     bias : bool, default=True
         Whether each unit has a constant b.
+
+    See Also
+    --------
+    Dropout : Against overfitting, behind it.
+    ConvNetClassifier : Takes a list of layers.
+
+    Examples
+    --------
+    >>> Dense(64)
+    Dense(units=64, activation='relu', bias=True)
     """
 
     units: int
@@ -167,7 +230,30 @@ class Dense:
 
 @dataclass(frozen=True)
 class Dropout:
-    """Training sets each number to 0 with probability `rate` and divides the rest by 1 − rate; prediction does not."""
+    """Training sets each number to 0 with probability `rate` and divides the rest by 1 − rate; prediction does not.
+
+    A remedy for overfitting.
+
+    Parameters
+    ----------
+    rate : float, default=0.5
+        The share of numbers that are dropped, from 0 to less than 1.
+
+    See Also
+    --------
+    Dense : Stands before it.
+    BatchNorm : Makes training steadier.
+
+    References
+    ----------
+    .. [1] N. Srivastava, G. Hinton, A. Krizhevsky, I. Sutskever, R. Salakhutdinov, "Dropout: A Simple Way to Prevent
+       Neural Networks from Overfitting", Journal of Machine Learning Research 15, 2014.
+
+    Examples
+    --------
+    >>> Dropout(0.25)
+    Dropout(rate=0.25)
+    """
 
     rate: float = 0.5
 
@@ -181,6 +267,30 @@ class BatchNorm:
 
     Prediction takes running averages of the means and variances of the batches, to which a batch adds a share of
     `momentum`. `Conv(32, 3, activation=None, bias=False), BatchNorm(activation="relu")` is how it mostly stands.
+
+    Parameters
+    ----------
+    momentum : float, default=0.1
+        The share of a batch in the running averages, above 0 and below 1.
+    eps : float, default=1e-5
+        Added to the variance, so that constant channels do not divide by 0.
+    activation : {"relu", "leaky_relu", "tanh", "logistic", "sigmoid", "identity"} or None, default=None
+        The function of what comes out; None for none.
+
+    See Also
+    --------
+    Conv : Stands before it.
+    Dropout : Against overfitting.
+
+    References
+    ----------
+    .. [1] S. Ioffe, C. Szegedy, "Batch Normalization: Accelerating Deep Network Training by Reducing Internal Covariate
+       Shift", ICML, 2015.
+
+    Examples
+    --------
+    >>> BatchNorm(activation="relu")
+    BatchNorm(momentum=0.1, eps=1e-05, activation='relu')
     """
 
     momentum: float = 0.1

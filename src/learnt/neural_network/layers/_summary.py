@@ -8,6 +8,7 @@ from html import escape
 from math import prod
 from typing import Any
 
+from learnt.engine.documentation import documented
 from learnt.neural_network.layers._shapes import Shape, Step, _shown, plan
 from learnt.neural_network.layers._specs import BatchNorm, Conv, Dense, Layer
 
@@ -20,9 +21,16 @@ class NetworkSummary:
 
     Attributes
     ----------
-    steps : list of the layers in their places, with shapes
-    n_weights, n_biases : how many of each; the constants of a batch norm count as biases
-    n_parameters : both together
+    input_shape : tuple of int
+        The shape of what goes in.
+    steps : list of Step
+        The layers in their places, with shapes.
+    n_weights : int
+        How many weights the network has.
+    n_biases : int
+        How many constants; those of a batch norm count as well.
+    n_parameters : int
+        Both together.
     """
 
     input_shape: Shape
@@ -30,14 +38,17 @@ class NetworkSummary:
 
     @property
     def n_weights(self) -> int:
+        """How many weights the network has."""
         return self._count("weight")
 
     @property
     def n_biases(self) -> int:
+        """How many constants the network has, those of batch norms among them."""
         return self._count("bias")
 
     @property
     def n_parameters(self) -> int:
+        """How many numbers the network learns: weights and constants."""
         return self.n_weights + self.n_biases
 
     def _count(self, kind: str) -> int:
@@ -78,16 +89,31 @@ class NetworkSummary:
         return f"<table>{line(_HEAD, 'th')}{body}<caption>{escape(self.total)}</caption></table>"
 
 
+@documented
 def summary(layers: Sequence[Layer], input_shape: Sequence[int], n_outputs: int | None = None) -> NetworkSummary:
     """Shapes and numbers of parameters of a network, before it is trained; an error says what does not fit.
 
     Parameters
     ----------
     layers : list of layers
-    input_shape : (rows, columns), (channels, rows, columns) or (units,)
+        Such as [Conv(32, 3), MaxPool(2), Dense(64)].
+    input_shape : tuple (rows, columns), (channels, rows, columns) or (units,)
+        The size of what goes in.
     n_outputs : int or None, default=None
         The units of the last layer, which an estimator adds by itself; None: the list is the whole network.
 
+    Returns
+    -------
+    summary : NetworkSummary
+        Printed it is a table; `steps`, `n_weights`, `n_biases` and `n_parameters` have the numbers.
+
+    See Also
+    --------
+    conv_output_size : The size of what one convolution gives.
+    ConvNetClassifier : Has it as a method.
+
+    Examples
+    --------
     >>> print(summary([Dense(3), Dense(3)], (2,), n_outputs=1))
     layer         output  parameters
     --------------------------------
