@@ -68,7 +68,7 @@ def document_class(cls: type) -> None:
             continue
         own = kind if base is cls else next((n for mixin, n in _KINDS.items() if issubclass(base, mixin)), "any")
         for name, member in vars(base).items():
-            method = getattr(member, "__func__", member)
+            method = getattr(member, "__func__", getattr(member, "fn", member))  # of a class, and by `available_if`
             if not name.startswith("_") and isfunction(method) and not hasattr(method, _DONE) and method.__doc__:
                 _document_method(name, method, own, base)
     if "__doc__" in vars(cls) and not cls.__name__.startswith("_"):

@@ -24,7 +24,7 @@ ANYWHERE: Mapping[str, str] = {
     Weights of the classes, which multiply those of the rows. "balanced" gives every class the same total, so
     that a rare class counts as much as a common one.""",
     "input_features": """array-like of str or None, default=None
-    Names of the columns that went in; None for those seen during `fit`, or x0, x1, …""",
+    Names of the columns that went in; None for those seen during `fit`, or x0, x1 and so on.""",
     "deep": """bool, default=True
     Whether to include the parameters of estimators that it holds, as `name__parameter`.""",
     "check_input": """bool, default=True
