@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -89,7 +89,7 @@ class Classification(ClassifierMixin, KernelMachine):
         check_flag(self, "break_ties")
         check_class_weight(self)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to a table or, with kernel="precomputed", to the kernel between all training rows.
 
         Weights multiply C, and one of 0 or less leaves its row out.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -29,7 +29,7 @@ class _Regression(RegressorMixin, KernelMachine, Explained):
 
     C: float
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to a table or, with kernel="precomputed", to the kernel between all training rows.
 
         Weights multiply C, and one of 0 or less leaves its row out.
