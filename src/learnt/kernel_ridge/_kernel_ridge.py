@@ -79,8 +79,9 @@ class KernelRidge(MultiOutputMixin, RowsRegressor, Estimator, Explained):
 
     Notes
     -----
-    One Cholesky factor of the n × n kernel matrix: time in n³/3 + n²d, memory 8n² bytes; several targets share the
-    factor. A prediction computes the kernel with all n training rows. A weight of 2 counts a row as two.
+    One Cholesky factor of the n × n kernel matrix: time in n³/3 + n²d, memory 8n² bytes; several targets with
+    one alpha share the factor. A prediction computes the kernel with all n training rows. A weight of 2 counts a row
+    as two.
 
     References
     ----------

@@ -90,8 +90,8 @@ class Perceptron(StochasticClassifier, ClassifierMixin, Estimator):
 
     Notes
     -----
-    An epoch takes time in the cells of X that are not 0. The steps are those of `SGDClassifier(loss="perceptron",
-    learning_rate="constant", penalty=None)`.
+    An epoch takes time in the cells of X that are not 0. On dense rows the steps are those of
+    `SGDClassifier(loss="perceptron", learning_rate="constant", eta0=1.0, penalty=None)`.
 
     References
     ----------
