@@ -41,34 +41,101 @@ class ERMClassifier(LinearRisk, RowsClassifier, Estimator):
     """A linear classifier:  min over w, b of  Σᵢ sᵢ loss(yᵢ, xᵢᵀw + b) / Σᵢ sᵢ + alpha·penalty(w).
 
     For two classes y is −1 or +1 inside, +1 the second of `classes_`. For more, the log loss becomes the softmax loss
-    if it was asked for by name, and any other is fitted once for each class against the rest.
+    if it was asked for by name, and any other is fitted once for each class against the rest. Take it for a loss, a
+    penalty, a constraint or a solver that other estimators do not have, or for a loss of your own.
 
     Parameters
     ----------
     loss : str or object, default="log"
-        A name or object of `learnt.erm.losses` ("log", "hinge", "squared_hinge", "exponential", "modified_huber",
-        "softmax"), or a custom object with `value(y, score)` and `gradient(y, score)`, y being −1 or +1.
-    penalty, alpha, bound, solver, fit_intercept, max_iter, tol :
-    early_stopping, validation_fraction, n_iter_no_change, record_path, random_state :
-        As for `ERMRegressor`.
+        What a wrong score costs: a name or object of `learnt.erm.losses`. "log" is logistic regression; "hinge" a
+        support vector machine; "squared_hinge" its smooth square; "exponential" that of boosting; "modified_huber" is
+        robust to outliers; "softmax" is the log loss of many classes. A custom object needs `value(y, score)` and
+        `gradient(y, score)`, y being −1 or +1; `curvature(y, score)` makes it quicker.
+    penalty : str, object or None, default="l2"
+        Kind of regularisation: a name or object of `learnt.erm.penalties`. "l2" is ‖w‖², which shrinks all
+        coefficients; "l1" is ‖w‖₁, which makes many exactly 0; "elasticnet" is half of each; "l0" counts coefficients
+        that are not 0 (local minima only); "nonnegative" and "box" are sets to stay in; "none" or None is no penalty. A
+        custom object needs `value(w)` and `prox(w, step)` or, where it is smooth, `gradient(w)`.
+    alpha : float, default=1e-4
+        Regularisation strength, at least 0: larger values mean more shrinkage and less overfitting. The loss is a mean,
+        so that a good alpha hangs little on the number of rows. Try powers of 10.
+    bound : float or None, default=None
+        Where it is given, ask for penalty(w) ≤ bound in place of adding alpha·penalty(w); alpha is then not used.
+    solver : str or object, default="auto"
+        How the minimum is found: a name or object of `learnt.erm.solvers`. "auto" takes a quick one that reaches it.
+    fit_intercept : bool, default=True
+        Whether to fit b, which is not penalised; otherwise it is 0.
+    max_iter : int or None, default=None
+        The most iterations, in place of the solver's own. Raise it where a warning says that the fit has not converged.
+    tol : float or None, default=None
+        Convergence tolerance, in place of the solver's own: how small the gradient may be beside that at 0, or the
+        duality gap beside the objective at 0.
+    early_stopping : bool, default=False
+        Whether to hold out rows, stop when their loss has not fallen for `n_iter_no_change` iterations, and keep the
+        coefficients that were best for them: against overfitting, in place of a penalty.
+    validation_fraction : float, default=0.1
+        Share of the rows that `early_stopping` holds out, at most 0.9.
+    n_iter_no_change : int, default=10
+        Patience of `early_stopping`: iterations without a better validation loss that end the fit.
+    record_path : bool, default=False
+        Whether to keep the coefficients after each iteration in `path_`.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws the rows that `early_stopping` holds out. Pass an integer to get the same ones every time.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, which multiply those of the rows.
+        Weights of the classes, which multiply those of the rows. "balanced" gives every class the same total: more
+        recall of rare classes, at the cost of precision.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-    coef_ : array of shape (1, n_features) or (n_classes, n_features)
-    intercept_ : array of shape (1,) or (n_classes,)
-    n_iter_, objective_, gradient_norm_, gap_, converged_, loss_curve_, solver_, path_, validation_losses_ :
-        As for `ERMRegressor`; objectives of one class against the rest are added up, in `loss_curve_` with the last
-        value of classes that ended before others.
+    classes_ : ndarray of shape (n_classes,)
+        The labels in order. A class whose rows all have weight 0 is not there.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The weight of each column: one row for two classes, else one a class.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        b, the constant of each score.
+    n_iter_ : int
+        Iterations of the solver; the most of any class.
+    objective_ : float
+        The objective that was reached; of one class against the rest the sum over classes.
+    gradient_norm_ : float
+        The largest entry of its gradient there.
+    gap_ : float or None
+        At most how far the objective is above its minimum; None where no bound is known.
+    converged_ : bool
+        Whether the minimum was reached, to `tol`.
+    loss_curve_ : ndarray of shape (n_iter_,)
+        The objective over all rows (without those held out) after each iteration; for solvers that take mini-batches,
+        after each epoch. Of one class against the rest the sum over classes, with the last value of those that ended
+        before others.
+    solver_ : str
+        Name of the solver that was taken.
+    path_ : list of (coef, intercept)
+        The coefficients at the start and after each iteration; only with `record_path`. Of one class against the rest,
+        a list of such lists.
+    validation_losses_ : ndarray of shape (n_iter_,)
+        The mean loss of the rows held out, after each iteration; only with `early_stopping`.
+
+    See Also
+    --------
+    ERMRegressor : The same for numbers.
+    learnt.linear_model.LogisticRegression : The log loss alone, faster.
+    learnt.svm.LinearSVC : The hinge losses alone, faster.
+    learnt.linear_model.SGDClassifier : Similar losses one row at a time, for rows that keep coming.
+
+    Notes
+    -----
+    The loss is averaged over rows, s their weights; the intercept b is not penalised. Time goes with the solver, mostly
+    in the cells of X an iteration. Files and Dask collections need a smooth loss.
 
     Examples
     --------
     >>> import numpy as np
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> ERMClassifier("hinge", alpha=0.01).fit(X, ["no", "no", "yes", "yes"]).predict([[2.5]])
+    >>> model = ERMClassifier("hinge", alpha=0.01).fit(X, ["no", "no", "yes", "yes"])
+    >>> model.predict([[2.5]])
     array(['yes'], dtype='<U3')
+    >>> model.converged_
+    True
     """
 
     __learnt_schema__ = Schema(
@@ -81,22 +148,22 @@ class ERMClassifier(LinearRisk, RowsClassifier, Estimator):
 
     def __init__(
         self,
-        loss="log",
+        loss: Any = "log",
         *,
-        penalty="l2",
-        alpha=1e-4,
-        bound=None,
-        solver="auto",
-        fit_intercept=True,
-        max_iter=None,
-        tol=None,
-        early_stopping=False,
-        validation_fraction=0.1,
-        n_iter_no_change=10,
-        record_path=False,
-        random_state=None,
-        class_weight=None,
-    ):
+        penalty: Any = "l2",
+        alpha: float = 1e-4,
+        bound: float | None = None,
+        solver: Any = "auto",
+        fit_intercept: bool = True,
+        max_iter: int | None = None,
+        tol: float | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        record_path: bool = False,
+        random_state: Any = None,
+        class_weight: Any = None,
+    ) -> None:
         super().__init__(
             loss,
             penalty=penalty,
@@ -118,7 +185,15 @@ class ERMClassifier(LinearRisk, RowsClassifier, Estimator):
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, coef_init: Any = None, intercept_init: Any = None
     ) -> ERMClassifier:
-        """Fit the coefficients, starting from `coef_init` and `intercept_init` where they are given."""
+        """Fit the coefficients, starting from `coef_init` and `intercept_init` where they are given.
+
+        Parameters
+        ----------
+        coef_init : array-like of shape (1, n_features) or (n_classes, n_features), default=None
+            Coefficients to start from; None for 0.
+        intercept_init : array-like of shape (1,) or (n_classes,), default=None
+            Intercepts to start from; None for 0.
+        """
         self._check_parameters()
         loss = loss_of(self, "sign")
         if loss.target == "number":
@@ -213,7 +288,20 @@ class ERMClassifier(LinearRisk, RowsClassifier, Estimator):
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Any:
-        """The probability of each class, (n, K), for losses whose scores stand for one."""
+        """The probability of each class, (n, K), for losses whose scores stand for one.
+
+        These are "log", "softmax", "exponential" and "modified_huber", and custom losses with a `mean(score)`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to predict, with the columns of those it was fitted to.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes)
+            The probability of each class, in the order of `classes_`; a row adds up to 1.
+        """
         return self._scores(X, self._probabilities)
 
     def _probabilities(self, scores: Any) -> Any:

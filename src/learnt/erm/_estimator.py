@@ -52,21 +52,21 @@ class LinearRisk(progress.CallbackSupportMixin):
 
     def __init__(
         self,
-        loss="squared",
+        loss: Any = "squared",
         *,
-        penalty="l2",
-        alpha=1e-4,
-        bound=None,
-        solver="auto",
-        fit_intercept=True,
-        max_iter=None,
-        tol=None,
-        early_stopping=False,
-        validation_fraction=0.1,
-        n_iter_no_change=10,
-        record_path=False,
-        random_state=None,
-    ):
+        penalty: Any = "l2",
+        alpha: float = 1e-4,
+        bound: float | None = None,
+        solver: Any = "auto",
+        fit_intercept: bool = True,
+        max_iter: int | None = None,
+        tol: float | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        record_path: bool = False,
+        random_state: Any = None,
+    ) -> None:
         self.loss = loss
         self.penalty = penalty
         self.alpha = alpha

@@ -15,8 +15,41 @@ from learnt.erm._problem import Problem
 
 
 def duality_gap(problem: Problem, theta: Any) -> float | None:
-    """Objective minus a lower bound of its minimum; None where loss or penalty have no conjugate, or rows are read
-    in blocks."""
+    """Objective minus a lower bound of its minimum: at most how far θ is from the best value.
+
+    The bound is Fenchel's dual, at the gradient of the loss scaled into the reach of the penalty; it is tight at the
+    solution.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is minimised.
+    theta : array of shape (n_parameters,)
+        The coefficients, and below them the intercept.
+
+    Returns
+    -------
+    gap : float or None
+        At least 0, and infinite where the bound says nothing. None where loss or penalty have no conjugate, there are
+        several scores a row, or rows are read in blocks.
+
+    See Also
+    --------
+    minimize : Reports the gap of what it found as `Result.gap`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from learnt.erm import Problem
+    >>> from learnt.erm.losses import Squared
+    >>> from learnt.erm.penalties import L2
+    >>> X, y = np.array([[1.0], [3.0]]), np.array([2.0, 6.0])
+    >>> problem = Problem(X, y, Squared(), L2(), alpha=1.0, fit_intercept=False)
+    >>> round(duality_gap(problem, np.array([5 / 3])), 6)
+    0.0
+    >>> duality_gap(problem, np.array([0.0])) > 1
+    True
+    """
     loss, penalty = problem.loss, problem.penalty
     constrained = problem.bound is not None
     if problem.n_outputs > 1 or not hasattr(loss, "conjugate") or not problem.in_memory:

@@ -21,13 +21,39 @@ _STANDING = 100
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The result of a solver.
+    """What a solver found: coefficients, how good they are, and how the run went.
 
-    `gradient_norm` is the largest entry of the gradient (of the proximal step where the penalty has corners), `gap` an
-    upper bound on objective − minimum where one is known. `status` is "converged", "budget", "stalled" (no step lowers
-    the objective), "diverged" (the last finite iterate is kept), "early" (the validation loss rose) or "stopped" (by
-    the callback). `history` holds what each iteration reported, `curve` the objective over all rows after each, `path`
-    the coefficients, if asked for.
+    Parameters
+    ----------
+    coef : array of shape (n_features,) or (n_features, n_outputs)
+        The coefficients.
+    intercept : array or float
+        The intercept of each score; 0 without one.
+    objective : float
+        The objective there.
+    gradient_norm : float
+        The largest entry of the gradient; of the proximal step where the penalty has corners.
+    gap : float or None
+        An upper bound on objective − minimum, where one is known.
+    n_iter : int
+        Iterations.
+    status : str
+        How it ended: "converged"; "budget" (after `max_iter` iterations); "stalled" (no step lowers the objective);
+        "diverged" (the last finite iterate is kept); "early" (the validation loss rose); "stopped" (by the callback).
+    history : list of float
+        The residual that each iteration reported, which `tol` is compared with.
+    curve : list of float
+        The objective over all rows after each iteration.
+    validation : list of float
+        The mean loss of the validation rows after each iteration; empty without such.
+    best_iter : int or None
+        The iteration of the lowest validation loss, which was kept.
+    path : list of (coef, intercept) or None
+        The coefficients at the start and after each iteration, if asked for.
+
+    See Also
+    --------
+    minimize : Runs a solver on a problem, and returns this.
     """
 
     coef: Any
@@ -45,6 +71,13 @@ class Result:
 
     @property
     def converged(self) -> bool:
+        """Whether the run ended as it should: converged, or stopped early by its validation rows.
+
+        Returns
+        -------
+        converged : bool
+            True for the status "converged" and "early".
+        """
         return self.status in ("converged", "early")
 
 
@@ -58,11 +91,39 @@ def minimize(
     callback: Callable[[int, Any], Any] | None = None,
     record: bool = False,
 ) -> Result:
-    """Run `solver` on `problem` from θ = `start` (0 unless given).
+    """Run `solver` on `problem` from θ = `start`: the loop, the stopping rules, the record.
 
-    With `validation`, a problem on other rows, the run ends when their mean loss has not fallen for `patience`
-    iterations, and the best iterate is what comes back. `callback(n, theta)` may return True to stop.
+    Parameters
+    ----------
+    problem : Problem
+        What is minimised.
+    solver : Solver
+        How: an object of `learnt.erm.solvers`, with its `tol` and `max_iter`.
+    start : array of shape (n_parameters,) or (n_parameters, n_outputs), default=None
+        θ to start from; None for 0.
+    validation : Problem or None, default=None
+        The same problem on other rows. Where it is given, the run ends when their mean loss has not fallen for
+        `patience` iterations, and the best iterate is what comes back (early stopping).
+    patience : int, default=10
+        Iterations without a better validation loss that end the run.
+    callback : callable or None, default=None
+        Called as `callback(n, theta)` after each iteration; what it returns stops the run where it is true.
+    record : bool, default=False
+        Whether to keep the coefficients after each iteration in `Result.path`.
 
+    Returns
+    -------
+    result : Result
+        The coefficients, how good they are, and how the run went.
+
+    See Also
+    --------
+    ERMRegressor : The same as an estimator.
+    ERMClassifier : The same as an estimator, for classes.
+    duality_gap : A bound on how far an objective is above its minimum.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from learnt.erm.losses import Squared
     >>> from learnt.erm.solvers import Newton

@@ -29,41 +29,79 @@ from learnt.linalg.tiles import solve_rows
 class GaussianProcessClassifier(ClassifierMixin, Estimator):
     """Classes by a latent Gaussian process: the logistic function of f, averaged over what f may be.
 
+    Probabilities are well calibrated, since the uncertainty of f is in them: far from all training rows they go back
+    towards equal ones. Take it for small tables (up to a few thousand rows) where probabilities matter.
+
     Parameters
     ----------
-    kernel : kernel or None
-        Of `learnt.gaussian_process.kernels`, `learnt.kernels` or scikit-learn; None: `1.0 * RBF(1.0)`, fixed.
+    kernel : kernel object or None, default=None
+        What says how alike the latent function is at two rows: one of `learnt.gaussian_process.kernels`,
+        `learnt.kernels` or scikit-learn. None means `1.0 * RBF(1.0)`, kept fixed. Parameters of a kernel that is given
+        are learnt by `fit`, but for those whose bounds are "fixed".
     optimizer : "fmin_l_bfgs_b", callable or None, default="fmin_l_bfgs_b"
-        What maximises the approximate marginal likelihood.
+        What maximises the approximate marginal likelihood over the parameters of the kernel. A function is called as
+        `optimizer(objective, start, bounds=bounds)` and returns θ and −likelihood. None keeps the kernel as it is.
     n_restarts_optimizer : int, default=0
+        Number of random starts besides the kernel's own parameters. Raise it where the fitted kernel looks wrong, since
+        the likelihood can have several maxima. Time grows with it.
     max_iter_predict : int, default=100
-        Newton steps to the mode of the latent function at most.
+        Newton steps to the mode of the latent function, at most. Fewer are faster and less accurate.
     warm_start : bool, default=False
-        Whether Newton begins at the mode of the last fit to as many rows.
+        Whether Newton's method begins at the mode of the last fit to as many rows.
     copy_X_train : bool, default=True
-    random_state : None, int, RandomState or Generator
-    multi_class : "one_vs_rest" or "one_vs_one", default="one_vs_rest"
-        Each class against all others, or each pair; the second has no probabilities.
-    n_jobs : int or None
-        Kept for scikit-learn's sake: matrices are computed on all threads.
+        Whether to keep a copy of the training rows; with False they must not be written to after `fit`.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws the random starts. Pass an integer to get the same result every time.
+    multi_class : {"one_vs_rest", "one_vs_one"}, default="one_vs_rest"
+        What is done with more than two classes. "one_vs_rest" fits each class against all others, on all rows.
+        "one_vs_one" fits each pair, on the rows of the pair alone: faster for many classes, but without probabilities.
+    n_jobs : int or None, default=None
+        Kept for scikit-learn's signature: matrices are computed on all threads.
 
     Attributes
     ----------
-    classes_ : array
-    kernel_ : kernel
-        With the parameters that were learnt; a `CompoundKernel` for more than two classes.
+    classes_ : ndarray of shape (n_classes,)
+        The labels in order.
+    n_classes_ : int
+        Number of classes.
+    X_train_ : ndarray of shape (n_samples, n_features) or list of objects
+        The training rows, which predictions need.
+    kernel_ : kernel object
+        The kernel, with the parameters that were learnt; a `CompoundKernel` for more than two classes.
     log_marginal_likelihood_value_ : float
-        Of two classes; else the mean over the problems.
+        The approximate log p(y | X) of two classes; of more, the mean over the problems.
     problems_ : list of dict
         The problems of two classes: kernel, rows, labels, mode of the latent function, factor.
     base_estimator_ : object
-        The same by scikit-learn's names: kernel_, X_train_, y_train_, pi_, W_sr_, L_; of more classes in `estimators_`.
+        The same by scikit-learn's names: kernel_, X_train_, y_train_, pi_, W_sr_, L_; of more than two classes, one
+        such object for each problem in its `estimators_`.
+
+    See Also
+    --------
+    GaussianProcessRegressor : The same for numbers, also for many rows.
+    learnt.linear_model.LogisticRegression : Linear, with probabilities, for any number of rows.
+    learnt.svm.SVC : A kernel classifier that keeps few of the rows.
+
+    Notes
+    -----
+    Laplace's approximation: the posterior of f is replaced by a normal distribution at its mode, found by Newton's
+    method. Time in n³ for every step of the search over kernel parameters and each problem of two classes, memory some
+    n × n matrices. Rows may also be other objects, such as texts, where the kernel takes them.
+
+    References
+    ----------
+    .. [1] C. E. Rasmussen, C. K. I. Williams, "Gaussian Processes for Machine Learning", chapters 3 and 5, MIT Press,
+       2006.
 
     Examples
     --------
     >>> X = [[0.0], [1.0], [2.0], [3.0]]
-    >>> GaussianProcessClassifier().fit(X, ["a", "a", "b", "b"]).predict([[0.5], [2.5]])
+    >>> model = GaussianProcessClassifier().fit(X, ["a", "a", "b", "b"])
+    >>> model.predict([[0.5], [2.5]])
     array(['a', 'b'], dtype='<U1')
+    >>> model.predict_proba([[1.5], [2.5]]).round(2)
+    array([[0.5 , 0.5 ],
+           [0.39, 0.61]])
     """
 
     __learnt_schema__ = CLASSIFIER
@@ -71,17 +109,17 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
 
     def __init__(
         self,
-        kernel=None,
+        kernel: Any = None,
         *,
-        optimizer="fmin_l_bfgs_b",
-        n_restarts_optimizer=0,
-        max_iter_predict=100,
-        warm_start=False,
-        copy_X_train=True,
-        random_state=None,
-        multi_class="one_vs_rest",
-        n_jobs=None,
-    ):
+        optimizer: Any = "fmin_l_bfgs_b",
+        n_restarts_optimizer: int = 0,
+        max_iter_predict: int = 100,
+        warm_start: bool = False,
+        copy_X_train: bool = True,
+        random_state: Any = None,
+        multi_class: str = "one_vs_rest",
+        n_jobs: int | None = None,
+    ) -> None:
         self.kernel = kernel
         self.optimizer = optimizer
         self.n_restarts_optimizer = n_restarts_optimizer
@@ -93,7 +131,13 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> GaussianProcessClassifier:
-        """Learn the kernel's parameters, and find the mode of the latent function."""
+        """Learn the kernel's parameters, and find the mode of the latent function.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or list of objects
+            The rows to learn from; objects of any kind where the kernel takes them.
+        """
         if isinstance(self.kernel, AnyCompound):
             raise ValueError("kernel cannot be a CompoundKernel")
         check_gp_kernel(self)
@@ -179,13 +223,20 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
 
         Parameters
         ----------
-        theta : array or None
-            Logarithms of the kernel's parameters, of more than two classes one set for all problems or one for each;
-            None: those that were learnt.
+        theta : array-like of shape (n_kernel_params,) or None, default=None
+            Logarithms of the kernel's parameters, of more than two classes one set for all problems or one for each.
+            None means those that were learnt, whose value is known already.
         eval_gradient : bool, default=False
-            Whether to return the gradient too; of two classes alone.
+            Whether to return the gradient too; of two classes alone, and theta must be given.
         clone_kernel : bool, default=True
-            False also sets θ as that of `kernel_`.
+            Whether `kernel_` stays as it is; False also sets θ as that of `kernel_`.
+
+        Returns
+        -------
+        log_likelihood : float
+            The log marginal likelihood: larger is better.
+        gradient : ndarray of shape (n_kernel_params,)
+            Its derivatives in θ; only with `eval_gradient`.
         """
         check_is_fitted(self, msg=NOT_FITTED)
         if theta is None:
@@ -233,6 +284,7 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
 
     @property
     def kernel_(self) -> Any:
+        """The kernel with the parameters that were learnt; a `CompoundKernel` for more than two classes."""
         kernels = [problem["kernel"] for problem in self.problems_]
         return kernels[0] if len(kernels) == 1 else CompoundKernel(kernels)
 
@@ -245,7 +297,20 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
         return mean, problem["kernel"].diag(X) - np.einsum("ij,ij->i", V, V)
 
     def latent_mean_and_variance(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of the latent function at each row; of two classes alone."""
+        """Mean and variance of the latent function at each row; of two classes alone.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or list of objects
+            Rows with the columns of those it was fitted to.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,)
+            The mean of f: above 0 where `classes_[1]` is the likelier.
+        variance : ndarray of shape (n_samples,)
+            The variance of f: large where training rows say little.
+        """
         check_is_fitted(self, msg=NOT_FITTED)
         if self.n_classes_ > 2:
             raise ValueError(

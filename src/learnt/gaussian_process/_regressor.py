@@ -39,54 +39,90 @@ class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
 
         mean(x) = k(x, X) K⁻¹ y        var(x) = k(x, x) − k(x, X) K⁻¹ k(X, x)        K = k(X, X) + alpha
 
+    Take it for small and middling tables, where predictions need error bars or the parameters of the kernel are to be
+    learnt without cross-validation; with `method` also for large ones. What is known of the function (smooth, periodic,
+    with a trend, noisy) goes into the kernel.
+
     Parameters
     ----------
-    kernel : kernel or None
-        Of `learnt.gaussian_process.kernels`, `learnt.kernels` or scikit-learn; None: `1.0 * RBF(1.0)`. What is not
-        "fixed" in it is learnt.
-    alpha : float or array of shape (n_samples,), default=1e-10
-        The variance of the noise of the targets, for all rows or for each.
+    kernel : kernel object or None, default=None
+        What says how alike the function is at two rows: one of `learnt.gaussian_process.kernels`, `learnt.kernels` or
+        scikit-learn. None means `1.0 * RBF(1.0)`, with `WhiteKernel()` added where `method` needs noise. Its parameters
+        are learnt from the data by `fit`, but for those whose bounds are "fixed".
+    alpha : float or array-like of shape (n_samples,), default=1e-10
+        Variance of the noise of the targets, for all rows or for each: the regularisation strength. Raise it where
+        targets are noisy, against overfitting, or where `fit` finds no Cholesky factor; or add a `WhiteKernel` to the
+        kernel, which learns it.
     optimizer : "fmin_l_bfgs_b", callable or None, default="fmin_l_bfgs_b"
-        What maximises the marginal likelihood; `optimizer(objective, start, bounds=bounds)` returns θ and −likelihood.
-        None keeps the kernel as it is.
+        What maximises the marginal likelihood over the parameters of the kernel. A function is called as
+        `optimizer(objective, start, bounds=bounds)` and returns θ and −likelihood. None keeps the kernel as it is.
     n_restarts_optimizer : int, default=0
-        Random starts besides the kernel's own parameters, uniform in the logarithms within their bounds.
+        Number of random starts besides the kernel's own parameters, uniform in the logarithms within their bounds. The
+        likelihood can have several maxima: raise it (5 to 10) where the fitted kernel looks wrong. Time grows with it.
     normalize_y : bool, default=False
-        Whether targets are taken about their mean and in units of their spread.
+        Whether targets are taken about their mean and in units of their spread. Set it where the mean of y is far from
+        0 or its scale far from 1, since far from all rows predictions go back to a mean of 0.
     copy_X_train : bool, default=True
-    n_targets : int or None
-        Of samples of the prior, before `fit`.
-    random_state : None, int, RandomState or Generator
+        Whether to keep a copy of the training rows and targets; with False they must not be written to after `fit`.
+    n_targets : int or None, default=None
+        Number of targets. It is needed only to draw or predict from the prior, before `fit`, for more than one.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws the random starts, and rows for `method` "inducing" and "cg". Pass an integer to get the same result every
+        time.
     method : {"exact", "inducing", "cg", "auto"}, default="exact"
-        "exact" factors the matrix K, which takes 8n² bytes and time in n³. "inducing" sees the rows through a few of
-        them (Titsias' variational bound): time and memory in proportion to n, an approximation. "cg" learns the
-        kernel's parameters by that bound and then solves with K itself by conjugate gradients, without ever having it
-        whole. "auto" is "exact" up to 10,000 rows and "inducing" beyond. The kernel must have noise (`WhiteKernel`) or
-        `alpha` be of its size for all but "exact". An iteration of "cg" computes the n²/2 entries of K, and there are
-        the more of them the less noise there is beside what the inducing points cannot tell: take it where the mean
-        must be that of K itself. Its variances take such a solution for every row asked; those of "inducing" are
-        nearly free.
+        How rows enter. "exact" factors the matrix K, which takes 8n² bytes and time in n³. "inducing" sees the rows
+        through a few of them (Titsias' variational bound): time and memory in proportion to n, an approximation. "cg"
+        learns the kernel's parameters by that bound and then solves with K itself by conjugate gradients, without ever
+        having it whole. "auto" is "exact" up to 10,000 rows and "inducing" beyond. The kernel must have noise
+        (`WhiteKernel`) or `alpha` be of its size for all but "exact". An iteration of "cg" computes the n²/2 entries of
+        K, and there are the more of them the less noise there is beside what the inducing points cannot tell: take it
+        where the mean must be that of K itself. Its variances take such a solution for every row asked; those of
+        "inducing" are nearly free.
     n_inducing : int, default=500
-        How many rows "inducing" and "cg" take at most; those that the others tell least about are chosen. For the
-        solution of "cg" these are a 32nd of the rows where that is more, at most 2,000.
+        How many rows "inducing" and "cg" take at most; those that the others tell least about are chosen. More come
+        nearer to "exact", at a cost in n · n_inducing². For the solution of "cg" these are a 32nd of the rows where
+        that is more, at most 2,000.
     cg_tol : float, default=1e-6
-        Of "cg": how large a residual may be, relative to the right-hand side; errors of variances go with its square.
+        For "cg", how large a residual may be, relative to the right-hand side; errors of variances go with its square.
 
     Attributes
     ----------
-    kernel_ : kernel
-        With the parameters that were learnt.
-    X_train_, y_train_ : arrays
-    L_ : array of shape (n_samples, n_samples)
+    kernel_ : kernel object
+        The kernel, with the parameters that were learnt.
+    X_train_ : ndarray of shape (n_samples, n_features) or list of objects
+        The training rows, which predictions need.
+    y_train_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        The training targets, centred and scaled where `normalize_y` is set.
+    L_ : ndarray of shape (n_samples, n_samples)
         The lower Cholesky factor of K; where `method_` is not "exact", that of the inducing points' matrix.
-    alpha_ : array of shape (n_samples,) or (n_samples, n_targets)
-        K⁻¹y: weights of the training rows; of the inducing points where `method_` is "inducing".
+    alpha_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        K⁻¹y, the weights of the training rows; of the inducing points where `method_` is "inducing".
     log_marginal_likelihood_value_ : float
-        Where `method_` is not "exact", a bound that it does not exceed.
+        log p(y | X) at the learnt parameters; where `method_` is not "exact", a bound that it does not exceed.
     method_ : str
-        The method that was taken.
-    inducing_points_, inducing_factor_ : arrays
-        Where `method_` is not "exact": the rows that were chosen, and the factor of B = I + L⁻¹K_zf D⁻¹K_fz L⁻ᵀ.
+        The method that was taken: "exact", "inducing" or "cg".
+    inducing_points_ : ndarray of shape (n_inducing, n_features)
+        The rows that were chosen; only where `method_` is not "exact".
+    inducing_factor_ : ndarray of shape (n_inducing, n_inducing)
+        The factor of B = I + L⁻¹K_zf D⁻¹K_fz L⁻ᵀ; only where `method_` is not "exact".
+
+    See Also
+    --------
+    GaussianProcessClassifier : The same for classes.
+    learnt.kernel_ridge.KernelRidge : The mean alone, with given kernel parameters.
+    learnt.linear_model.BayesianRidge : A linear model with uncertainties, for many rows.
+
+    Notes
+    -----
+    With "exact", one evaluation of the likelihood and its gradient takes time in n³ and some copies of an n × n matrix;
+    L-BFGS takes some tens of them. Predicting a mean costs n kernel values a row, a variance n² operations, or less
+    where few training rows tell it accurately. Rows may also be other objects, such as texts, where the kernel takes
+    them.
+
+    References
+    ----------
+    .. [1] C. E. Rasmussen, C. K. I. Williams, "Gaussian Processes for Machine Learning", MIT Press, 2006.
+    .. [2] M. K. Titsias, "Variational learning of inducing variables in sparse Gaussian processes", AISTATS, 2009.
 
     Examples
     --------
@@ -104,19 +140,19 @@ class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
 
     def __init__(
         self,
-        kernel=None,
+        kernel: Any = None,
         *,
-        alpha=1e-10,
-        optimizer="fmin_l_bfgs_b",
-        n_restarts_optimizer=0,
-        normalize_y=False,
-        copy_X_train=True,
-        n_targets=None,
-        random_state=None,
-        method="exact",
-        n_inducing=500,
-        cg_tol=1e-6,
-    ):
+        alpha: Any = 1e-10,
+        optimizer: Any = "fmin_l_bfgs_b",
+        n_restarts_optimizer: int = 0,
+        normalize_y: bool = False,
+        copy_X_train: bool = True,
+        n_targets: int | None = None,
+        random_state: Any = None,
+        method: str = "exact",
+        n_inducing: int = 500,
+        cg_tol: float = 1e-6,
+    ) -> None:
         self.kernel = kernel
         self.alpha = alpha
         self.optimizer = optimizer
@@ -130,7 +166,15 @@ class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
         self.cg_tol = cg_tol
 
     def fit(self, X: Any, y: Any) -> GaussianProcessRegressor:
-        """Learn the kernel's parameters by marginal likelihood, and factor its matrix."""
+        """Learn the kernel's parameters by marginal likelihood, and factor its matrix.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or list of objects
+            The rows to learn from; objects of any kind where the kernel takes them.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The numbers to predict. Several targets share the kernel.
+        """
         check_gp_kernel(self)
         check_optimizer(self)
         check_number(self, "n_restarts_optimizer", 0, integer=True)
@@ -248,11 +292,19 @@ class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
 
         Parameters
         ----------
-        theta : array or None
-            Logarithms of the kernel's parameters; None: those that were learnt.
+        theta : array-like of shape (n_kernel_params,) or None, default=None
+            Logarithms of the kernel's parameters. None means those that were learnt, whose value is known already.
         eval_gradient : bool, default=False
+            Whether to return the gradient too; theta must be given then.
         clone_kernel : bool, default=True
-            False also sets θ as that of `kernel_`.
+            Whether `kernel_` stays as it is; False also sets θ as that of `kernel_`.
+
+        Returns
+        -------
+        log_likelihood : float
+            The log marginal likelihood: larger is better.
+        gradient : ndarray of shape (n_kernel_params,)
+            Its derivatives in θ; only with `eval_gradient`.
         """
         if not hasattr(self, "X_train_"):
             raise NotFittedError(NOT_FITTED % {"name": type(self).__name__})
@@ -270,6 +322,25 @@ class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
 
         Before `fit`, those of the prior. Where many rows are asked of a smooth kernel with noise, the standard
         deviations come through few training rows, each with an error that is known to be below 1 in 100,000.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or list of objects
+            Rows to predict, with the columns of those it was fitted to.
+        return_std : bool, default=False
+            Whether to return the standard deviation at each row. It is that of the function, without the noise of
+            `alpha`.
+        return_cov : bool, default=False
+            Whether to return the covariance between all rows; not together with `return_std`.
+
+        Returns
+        -------
+        y_mean : ndarray of shape (n_samples,) or (n_samples, n_targets)
+            The mean of the posterior.
+        y_std : ndarray of shape (n_samples,) or (n_samples, n_targets)
+            Its standard deviation; only with `return_std`.
+        y_cov : ndarray of shape (n_samples, n_samples) or (n_samples, n_samples, n_targets)
+            Its covariance; only with `return_cov`.
         """
         if return_std and return_cov:
             raise RuntimeError("At most one of return_std or return_cov can be requested.")
@@ -348,7 +419,19 @@ class GaussianProcessRegressor(MultiOutputMixin, RowsRegressor, Estimator):
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> np.ndarray:
         """Functions drawn from the posterior (before `fit` from the prior), at these rows.
 
-        Of shape (n_rows, n_samples), or (n_rows, n_targets, n_samples) for several targets.
+        Parameters
+        ----------
+        X : array-like of shape (n_samples_X, n_features) or list of objects
+            Where the functions are evaluated.
+        n_samples : int, default=1
+            How many functions to draw.
+        random_state : int, RandomState, Generator or None, default=0
+            Where random numbers come from. Pass another integer to get other functions.
+
+        Returns
+        -------
+        y_samples : ndarray of shape (n_samples_X, n_samples) or (n_samples_X, n_targets, n_samples)
+            One function a column; the longer shape is for several targets.
         """
         random = random_state_of(random_state)
         mean, covariance = (to_numpy(part) for part in self.predict(X, return_cov=True))

@@ -38,7 +38,15 @@ __all__ = [
 
 
 class Kernel(algebra.Kernel):
-    """A kernel whose parameters can be set; the base of kernels that are written by hand."""
+    """A kernel whose parameters can be set; the base of kernels that are written by hand.
+
+    A kernel of one's own has `__call__(X, Y=None, eval_gradient=False)`, `diag(X)`, `is_stationary()`, an `__init__`
+    that keeps its arguments, and a `Hyperparameter` property for each parameter to learn.
+
+    See Also
+    --------
+    learnt.kernels.Kernel : The same mathematics, without parameters that can be set.
+    """
 
     home = "learnt.gaussian_process.kernels"
     strict = False  # parameters are set one by one, so that the fit judges them all
@@ -47,7 +55,18 @@ class Kernel(algebra.Kernel):
         object.__setattr__(self, name, value)
 
     def set_params(self, **params: Any) -> Kernel:
-        """Set parameters by name, `k1__length_scale` that of a part."""
+        """Set parameters by name, `k1__length_scale` that of a part.
+
+        Parameters
+        ----------
+        **params : dict
+            Names of parameters and their new values.
+
+        Returns
+        -------
+        self : Kernel
+            The kernel itself.
+        """
         known = self.get_params()
         for name, value in params.items():
             if name not in known:
@@ -156,22 +175,42 @@ class CompoundKernel(_Composed, algebra.CompoundKernel):
 
 
 class StationaryKernelMixin:
-    """Of kernels that depend on x − z alone."""
+    """Mixin for kernels of one's own that depend on x − z alone."""
 
     def is_stationary(self) -> bool:
+        """Whether the kernel depends on x − z alone.
+
+        Returns
+        -------
+        is_stationary : bool
+            Always True.
+        """
         return True
 
 
 class NormalizedKernelMixin:
-    """Of kernels with k(x, x) = 1."""
+    """Mixin for kernels of one's own with k(x, x) = 1."""
 
     def diag(self, X: Any) -> np.ndarray:
+        """k(x, x) of each row, which is 1.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or list of objects
+            The rows.
+
+        Returns
+        -------
+        diagonal : ndarray of shape (n_samples,)
+            Ones.
+        """
         return np.ones(len(X))
 
 
 class GenericKernelMixin:
-    """Of kernels of anything: texts, graphs, sequences."""
+    """Mixin for kernels of anything: texts, graphs, sequences."""
 
     @property
     def requires_vector_input(self) -> bool:
+        """Whether rows must be vectors of numbers; always False."""
         return False

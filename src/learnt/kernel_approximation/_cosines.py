@@ -77,18 +77,42 @@ class _Cosines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 class RBFSampler(_Cosines):
     """Random Fourier features of exp(−γ‖x − z‖²): products of m of them are off by about 1/√m.
 
+    A linear model on these features comes near a machine with the "rbf" kernel at a cost linear in the rows. They do
+    not depend on the data, which makes them suit streams and `partial_fit`; `Nystroem`, which does look at the rows, is
+    usually more accurate for the same number of features.
+
     Parameters
     ----------
     gamma : float or "scale", default=1.0
-        γ; "scale": 1 / (n_features · variance of X).
+        γ of the kernel, its inverse width squared: larger values see finer detail, at the risk of overfitting. "scale"
+        is 1 / (n_features · variance of X).
     n_components : int, default=100
-        m.
-    random_state : None, int, RandomState or Generator
+        Number m of features. More approximate the kernel better: four times as many halve the error.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws the frequencies and phases. Pass an integer to get the same features every time.
 
     Attributes
     ----------
-    random_weights_ : array of shape (n_features, n_components)
-    random_offset_ : array of shape (n_components,)
+    random_weights_ : ndarray of shape (n_features, n_components)
+        The frequencies w, drawn from a normal distribution of variance 2γ.
+    random_offset_ : ndarray of shape (n_components,)
+        The phases b, drawn uniformly from [0, 2π).
+
+    See Also
+    --------
+    Nystroem : Features of any kernel from some of the rows.
+    PolynomialCountSketch : The same for polynomial kernels.
+    learnt.svm.SVC : The exact kernel machine, for fewer rows.
+
+    Notes
+    -----
+    √(2/m) cos(wᵀx + b): a matrix product and a cosine, time in n·d·m and memory in n·m. Nothing is learnt from the rows
+    but their number of columns (and their variance for gamma="scale").
+
+    References
+    ----------
+    .. [1] A. Rahimi, B. Recht, "Random features for large-scale kernel machines", NIPS, 2007.
+    .. [2] A. Rahimi, B. Recht, "Weighted sums of random kitchen sinks", NIPS, 2008.
 
     Examples
     --------
@@ -101,13 +125,13 @@ class RBFSampler(_Cosines):
     __learnt_takes__ = Takes(sparse=True, tensors=True)
     __learnt_trial__ = Trial(quick={"random_state": 0})
 
-    def __init__(self, *, gamma=1.0, n_components=100, random_state=None):
+    def __init__(self, *, gamma: float | str = 1.0, n_components: int = 100, random_state: Any = None) -> None:
         self.gamma = gamma
         self.n_components = n_components
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> RBFSampler:
-        """Draw the frequencies."""
+        """Draw the frequencies and phases."""
         check_number(self, "gamma", 0, also=("scale",))
         check_number(self, "n_components", 1, integer=True)
         X, _, _ = check_fit(self, X)
@@ -118,7 +142,13 @@ class RBFSampler(_Cosines):
         return self
 
     def transform(self, X: Any) -> Any:
-        """√(2/m) cos(wᵀx + b)."""
+        """√(2/m) cos(wᵀx + b) of each row.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_components)
+            The features; where the rows are on a device, a tensor there.
+        """
         return self._features(check_predict(self, X))
 
 
@@ -134,29 +164,63 @@ def _scale(X: Any) -> float:
 class SkewedChi2Sampler(_Cosines):
     """Random cosines of logarithms for ∏ⱼ 2√(xⱼ + c)√(zⱼ + c) / (xⱼ + zⱼ + 2c), the skewed χ² kernel.
 
+    For histograms, as in computer vision. Unlike the additive χ² kernel it is a product over features, which tells
+    combinations of features apart.
+
     Parameters
     ----------
     skewedness : float, default=1.0
-        c; every feature must be above −c.
+        c of the kernel; every value must be above −c. Smaller values make the kernel more sensitive to changes near 0.
+        Tune it by cross-validation.
     n_components : int, default=100
-    random_state : None, int, RandomState or Generator
+        Number of features. More approximate the kernel better: four times as many halve the error.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws the frequencies and phases. Pass an integer to get the same features every time.
 
     Attributes
     ----------
-    random_weights_ : array of shape (n_features, n_components)
-    random_offset_ : array of shape (n_components,)
+    random_weights_ : ndarray of shape (n_features, n_components)
+        The frequencies w, drawn from the hyperbolic secant distribution.
+    random_offset_ : ndarray of shape (n_components,)
+        The phases b, drawn uniformly from [0, 2π).
+
+    See Also
+    --------
+    AdditiveChi2Sampler : A χ² kernel that is a sum over features, without randomness.
+    RBFSampler : The same for the "rbf" kernel.
+    Nystroem : Features of any kernel from some of the rows.
+
+    Notes
+    -----
+    √(2/m) cos(wᵀ log(x + c) + b): time in n·d·m, memory in n·m.
+
+    References
+    ----------
+    .. [1] F. Li, C. Ionescu, C. Sminchisescu, "Random Fourier approximations for skewed multiplicative histogram
+       kernels", DAGM Symposium on Pattern Recognition, 2010.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 4.0], [4.0, 0.0]])
+    >>> features = SkewedChi2Sampler(skewedness=1.0, n_components=20000, random_state=0).fit_transform(X)
+    >>> (features @ features.T).round(1)
+    array([[1. , 0.6],
+           [0.6, 1. ]])
+    >>> round(float(2 * np.sqrt(1 * 5) / 6) ** 2, 1)
+    0.6
     """
 
     __learnt_schema__ = Schema(params={"skewedness": number()}, state=_STATE)
     __learnt_trial__ = Trial(quick={"random_state": 0, "skewedness": 100.0})
 
-    def __init__(self, *, skewedness=1.0, n_components=100, random_state=None):
+    def __init__(self, *, skewedness: float = 1.0, n_components: int = 100, random_state: Any = None) -> None:
         self.skewedness = skewedness
         self.n_components = n_components
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> SkewedChi2Sampler:
-        """Draw the frequencies."""
+        """Draw the frequencies and phases."""
         check_number(self, "skewedness")
         check_number(self, "n_components", 1, integer=True)
         X, _, _ = check_fit(self, X)
@@ -167,7 +231,18 @@ class SkewedChi2Sampler(_Cosines):
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """√(2/m) cos(wᵀ log(x + c) + b)."""
+        """√(2/m) cos(wᵀ log(x + c) + b) of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows whose values are all above −c.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_components)
+            The features.
+        """
         X = check_predict(self, X)
         if (-self.skewedness >= X).any():
             row, column = np.argwhere(-self.skewedness >= X)[0]

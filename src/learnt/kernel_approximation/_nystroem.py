@@ -34,26 +34,58 @@ from learnt.linalg import decompositions
 class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Features φ(x) = K_bb^(−½) k(b, x) from some rows b: φ(x)ᵀφ(z) is k(x, z), projected on what b spans.
 
+    A linear model on these features approximates a kernel machine at a cost linear in the rows. Take it in a pipeline
+    before `LinearSVC`, `Ridge` or `SGDClassifier` where rows are too many for the kernel matrix.
+
     Parameters
     ----------
-    kernel : str, kernel or callable, default="rbf"
-        As `KernelRidge` takes it.
-    gamma, coef0, degree : float or None
-        Of the named kernels; None: 1 / n_features, 1 and 3.
-    kernel_params : dict or None
+    kernel : str, kernel object or callable, default="rbf"
+        The kernel to approximate. A name: "linear", "poly" or "polynomial", "rbf", "laplacian", "sigmoid", "cosine",
+        "chi2", "additive_chi2", or "precomputed", where X is the kernel matrix itself; a kernel of `learnt.kernels` or
+        of scikit-learn; or a function of two rows that returns a number.
+    gamma : float or None, default=None
+        γ of the "rbf", "laplacian", "poly", "sigmoid" and "chi2" kernels; larger values see finer detail. None means
+        1 / n_features (1 for "chi2").
+    coef0 : float or None, default=None
+        The constant added inside the "poly" and "sigmoid" kernels; None means 1.
+    degree : float or None, default=None
+        Degree of the "poly" kernel; None means 3.
+    kernel_params : dict or None, default=None
+        Keyword arguments passed to `kernel` where it is a function.
     n_components : int, default=100
-        How many rows.
-    random_state : None, int, RandomState or Generator
-    n_jobs : int or None
-        Kept for scikit-learn's sake: blocks are computed on all threads.
+        How many rows to take, which is also the number of features. More come nearer to the exact kernel: raise it
+        against underfitting until the validation score no longer improves. All rows give the kernel exactly.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws the rows. Pass an integer to get the same features every time.
+    n_jobs : int or None, default=None
+        Kept for scikit-learn's signature: blocks are computed on all threads.
 
     Attributes
     ----------
-    components_ : array or sparse matrix of shape (n_components, n_features)
+    components_ : {ndarray, sparse matrix} of shape (n_components, n_features)
         The rows b.
-    component_indices_ : array of shape (n_components,)
-    normalization_ : array of shape (n_components, n_components)
-        K_bb^(−½).
+    component_indices_ : ndarray of shape (n_components,)
+        Where these rows are in the training data.
+    normalization_ : ndarray of shape (n_components, n_components)
+        K_bb^(−½), the inverse square root of their kernel matrix.
+
+    See Also
+    --------
+    RBFSampler : Random features of the "rbf" kernel, which do not look at the rows.
+    PolynomialCountSketch : Random features of polynomial kernels.
+    learnt.decomposition.KernelPCA : The main directions of the exact kernel.
+    learnt.svm.SVC : The exact kernel machine, for fewer rows.
+
+    Notes
+    -----
+    For m components, `fit` takes time in m²d + m³ whatever the number of rows; `transform` takes n·m·(d + m). Rows are
+    drawn uniformly, without replacement.
+
+    References
+    ----------
+    .. [1] C. K. I. Williams, M. Seeger, "Using the Nyström method to speed up kernel machines", NIPS, 2001.
+    .. [2] T. Yang, Y.-F. Li, M. Mahdavi, R. Jin, Z.-H. Zhou, "Nyström method vs random Fourier features: a theoretical
+       and empirical comparison", NIPS, 2012.
 
     Examples
     --------
@@ -93,16 +125,16 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel: Any = "rbf",
         *,
-        gamma=None,
-        coef0=None,
-        degree=None,
-        kernel_params=None,
-        n_components=100,
-        random_state=None,
-        n_jobs=None,
-    ):
+        gamma: float | None = None,
+        coef0: float | None = None,
+        degree: float | None = None,
+        kernel_params: dict[str, Any] | None = None,
+        n_components: int = 100,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.coef0 = coef0
@@ -152,7 +184,13 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """K_bb^(−½) k(b, x) of each row."""
+        """K_bb^(−½) k(b, x) of each row.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_components)
+            The features; where the rows are on a device, a tensor there.
+        """
         X = check_predict(self, X)
         root = to_device_of(self.normalization_, X).T
         if self.kernel == "precomputed":

@@ -37,23 +37,53 @@ def sketches(block: Block, tables: Any, constants: Any, gamma: float, n_componen
 class PolynomialCountSketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Features of (γxᵀz + c)^p by tensor sketching: m of them instead of all products of p features.
 
+    A linear model on them comes near one with all interactions of p features, without the d^p columns of
+    `PolynomialFeatures`. Their inner products are right on average, with a spread that falls with m.
+
     Parameters
     ----------
     gamma : float, default=1.0
+        γ of the kernel, which scales inner products beside `coef0`.
     degree : int, default=2
-        p.
+        p, the order of the interactions.
     coef0 : float, default=0.0
-        c, at least 0.
+        c, at least 0: a constant above 0 lets in interactions of lower order too.
     n_components : int, default=100
-        m.
-    random_state : None, int, RandomState or Generator
+        Number m of features. Take some multiple of n_features; the more, the nearer to the exact kernel.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws the hash tables. Pass an integer to get the same features every time.
 
     Attributes
     ----------
-    indexHash_ : array of shape (degree, n_features)
-        Where each feature goes in each sketch; one more column where c is not 0.
-    bitHash_ : array of shape (degree, n_features)
-        With which sign.
+    indexHash_ : ndarray of shape (degree, n_features)
+        The place of each feature in each sketch; one more column where c is not 0.
+    bitHash_ : ndarray of shape (degree, n_features)
+        The sign, −1 or 1, with which it is added there.
+
+    See Also
+    --------
+    learnt.preprocessing.PolynomialFeatures : All products of features, exactly.
+    Nystroem : Features of any kernel from some of the rows.
+    RBFSampler : Random features of the "rbf" kernel.
+
+    Notes
+    -----
+    Each row takes p count sketches and as many Fourier transforms of length m: time in n·p·(d + m log m), memory in
+    n·m. Nothing is learnt from the rows but their number of columns.
+
+    References
+    ----------
+    .. [1] N. Pham, R. Pagh, "Fast and scalable polynomial kernels via explicit feature maps", KDD, 2013.
+    .. [2] M. Charikar, K. Chen, M. Farach-Colton, "Finding frequent items in data streams", ICALP, 2002.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 0.0], [0.8, 0.6]])
+    >>> features = PolynomialCountSketch(degree=2, n_components=1000, random_state=0).fit_transform(X)
+    >>> (features @ features.T).round(1)
+    array([[1. , 0.6],
+           [0.6, 1. ]])
     """
 
     __learnt_schema__ = Schema(
@@ -77,7 +107,15 @@ class PolynomialCountSketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
     __learnt_takes__ = Takes(sparse=True)
     __learnt_trial__ = Trial(quick={"random_state": 0})
 
-    def __init__(self, *, gamma=1.0, degree=2, coef0=0.0, n_components=100, random_state=None):
+    def __init__(
+        self,
+        *,
+        gamma: float = 1.0,
+        degree: int = 2,
+        coef0: float = 0.0,
+        n_components: int = 100,
+        random_state: Any = None,
+    ) -> None:
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
@@ -102,7 +140,13 @@ class PolynomialCountSketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """The sketch of each row."""
+        """The sketch of each row.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_components)
+            The features.
+        """
         X = check_predict(self, X)
         d, m = X.shape[1], self.n_components
         tables, constants = [], []

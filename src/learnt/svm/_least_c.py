@@ -16,15 +16,16 @@ def l1_min_c(
 ) -> float:
     """The largest C at which an absolute penalty keeps all coefficients at 0: above it the model is not empty.
 
-    The slope of C Σ loss at 0 is largest for the column with the largest |Σᵢ yᵢ xᵢⱼ|, yᵢ = ±1; the penalty outweighs
-    it as long as C times this slope is at most 1.
+    Take it as the lower end of a path of C for `LinearSVC(penalty="l1")` or `LogisticRegression(l1_ratio=1)`.
 
     Parameters
     ----------
-    X : array or sparse matrix of shape (n_samples, n_features)
-    y : array of shape (n_samples,)
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The rows.
+    y : array-like of shape (n_samples,)
+        Their classes.
     loss : {"squared_hinge", "log"}, default="squared_hinge"
-        That of `LinearSVC` or of `LogisticRegression`.
+        The loss: "squared_hinge" is that of `LinearSVC`, "log" that of `LogisticRegression`.
     fit_intercept : bool, default=True
         Whether the intercept is fitted, as the coefficient of a further column.
     intercept_scaling : float, default=1.0
@@ -33,6 +34,17 @@ def l1_min_c(
     Returns
     -------
     l1_min_c : float
+        The C below which all coefficients are 0.
+
+    See Also
+    --------
+    LinearSVC : The classifier with the squared hinge.
+    learnt.linear_model.LogisticRegression : The classifier with the log loss.
+
+    Notes
+    -----
+    The slope of C Σ loss at 0 is largest for the column with the largest |Σᵢ yᵢ xᵢⱼ|, yᵢ = ±1; the penalty outweighs
+    it as long as C times this slope is at most 1.
 
     Examples
     --------

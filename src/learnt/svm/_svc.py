@@ -36,45 +36,79 @@ class LinearSVC(progress.CallbackSupportMixin, LinearClassifier, ClassifierMixin
     gap: how far the objective is above its minimum is known, not guessed. The result does not depend on the number
     of threads.
 
+    Take it for classes that a plane separates well, such as texts in many sparse columns, where labels are wanted and
+    probabilities are not.
+
     Parameters
     ----------
     penalty : {"l2", "l1"}, default="l2"
-        "l1" has ‖coef‖₁ + |b/scale| in place of the squares, so that many coefficients are exactly 0.
+        Kind of regularisation. "l2" shrinks all coefficients. "l1" has ‖coef‖₁ + |b/scale| in place of the squares, so
+        that many coefficients are exactly 0: it selects features.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-    dual : "auto" or bool, default="auto"
-        Kept for scikit-learn's signature, and refused where scikit-learn refuses it: which form is solved is chosen
-        by the shape of X.
+        What a row inside the margin costs. "squared_hinge" is smooth and quicker to minimise; "hinge" is that of `SVC`,
+        and gives less say to outliers.
+    dual : bool or "auto", default="auto"
+        Kept for scikit-learn's signature, and refused where scikit-learn refuses it: which form is solved is chosen by
+        the shape of X.
     tol : float, default=1e-4
-        Stop when the duality gap is at most tol² times the objective, 1e-8 at 1e-4; tol^1.5 with penalty="l1", where
-        a fit stopped by `max_iter` within tol of the minimum counts as converged all the same.
+        Convergence tolerance: stop when the duality gap is at most tol² times the objective, 1e-8 at 1e-4; tol^1.5 with
+        penalty="l1", where a fit stopped by `max_iter` within tol of the minimum counts as converged all the same.
     C : float, default=1.0
-        The weight of the loss against the penalty.
+        Inverse of the regularisation strength, greater than 0: the weight of the loss against the penalty. Smaller
+        values mean more shrinkage and less overfitting. Try powers of 10.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
-        One class against the rest, or all at once with the loss  max over m of 1[m ≠ y] + s_m − s_y;  then
-        `penalty`, `loss` and `dual` are not used.
+        What is done with more than two classes. "ovr" fits one class against the rest, each by itself. "crammer_singer"
+        fits all at once with the loss  max over m of 1[m ≠ y] + s_m − s_y;  then `penalty`, `loss` and `dual` are not
+        used. It takes longer and is seldom more accurate.
     fit_intercept : bool, default=True
-    intercept_scaling : float, default=1
-        The scale of the intercept's penalty.
+        Whether to fit b; otherwise it is 0, which suits centred columns.
+    intercept_scaling : float, default=1.0
+        The scale of the intercept's penalty: the larger, the less the intercept is shrunk. Raise it where the columns
+        are not centred.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply those of the rows; of more than two, each class's in its own plane,
-        where the rest counts once (as in scikit-learn).
+        where the rest counts once (as in scikit-learn). "balanced" gives more recall of rare classes, at the cost of
+        precision.
     verbose : int, default=0
         Kept for scikit-learn's signature: nothing is printed.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         Kept for scikit-learn's signature: the minimum is found, not drawn.
     max_iter : int, default=1000
-        The most steps: of Newton's method, or passes over the rows.
+        The most steps: of Newton's method, or passes over the rows. Raise it where a warning says that the fit has not
+        converged.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
+    classes_ : ndarray of shape (n_classes,)
         The labels in order. A class whose rows all have weight 0 is not there.
-    coef_ : array of shape (1, n_features) or (n_classes, n_features)
-    intercept_ : array of shape (1,) or (n_classes,), or 0.0 where `fit_intercept` is False
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The weight of each column: one row for two classes, else one a class.
+    intercept_ : ndarray of shape (1,) or (n_classes,), or float
+        b of each plane; 0.0 where `fit_intercept` is False.
     n_iter_ : int
         Steps; the most of any class.
     dual_gap_ : float
         How far above its minimum the objective may be, relatively; the most of any class.
+
+    See Also
+    --------
+    SVC : Kernels, for borders that are no planes.
+    learnt.linear_model.LogisticRegression : Linear too, with probabilities.
+    learnt.linear_model.SGDClassifier : The same objective one row at a time, for tables of any length.
+    LinearSVR : The same for numbers.
+
+    Notes
+    -----
+    Which method finds the minimum hangs on the shape of X: semismooth Newton for few columns, in the space of the rows
+    where these are fewer, dual coordinate descent for large sparse tables, a working set for penalty="l1". Steps cost
+    time in the cells of X that are not 0. Bring columns to like scale.
+
+    References
+    ----------
+    .. [1] R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang, C.-J. Lin, "LIBLINEAR: a library for large linear
+       classification", Journal of Machine Learning Research, 2008.
+    .. [2] K. Crammer, Y. Singer, "On the algorithmic implementation of multiclass kernel-based vector machines",
+       Journal of Machine Learning Research, 2001.
 
     Examples
     --------
@@ -83,6 +117,8 @@ class LinearSVC(progress.CallbackSupportMixin, LinearClassifier, ClassifierMixin
     >>> model = LinearSVC().fit(X, ["no", "no", "yes", "yes"])
     >>> model.predict([[3.0, 3.0]])
     array(['yes'], dtype='<U3')
+    >>> model.coef_.round(1)
+    array([[0.2, 0.2]])
     """
 
     __learnt_schema__ = Schema(
@@ -110,20 +146,20 @@ class LinearSVC(progress.CallbackSupportMixin, LinearClassifier, ClassifierMixin
 
     def __init__(
         self,
-        penalty="l2",
-        loss="squared_hinge",
+        penalty: str = "l2",
+        loss: str = "squared_hinge",
         *,
-        dual="auto",
-        tol=1e-4,
-        C=1.0,
-        multi_class="ovr",
-        fit_intercept=True,
-        intercept_scaling=1,
-        class_weight=None,
-        verbose=0,
-        random_state=None,
-        max_iter=1000,
-    ):
+        dual: bool | str = "auto",
+        tol: float = 1e-4,
+        C: float = 1.0,
+        multi_class: str = "ovr",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        class_weight: Any = None,
+        verbose: int = 0,
+        random_state: Any = None,
+        max_iter: int = 1000,
+    ) -> None:
         self.penalty = penalty
         self.loss = loss
         self.dual = dual

@@ -24,38 +24,71 @@ class LinearSVR(progress.CallbackSupportMixin, RegressorMixin, Estimator):
     rᵢ = yᵢ − coef·xᵢ − b, and ℓ(r) is max(0, |r| − ε), or its square. With ε = 0 the first is the absolute error: few
     outliers move the line little. As in scikit-learn the intercept is penalised too, the less the larger its scale.
 
+    Take it for linear regression that outliers in y must not command, also on many sparse columns.
+
     Parameters
     ----------
     epsilon : float, default=0.0
-        The size of a miss that costs nothing, in the unit of y.
+        The size of a miss that costs nothing, in the unit of y. Set it to about the size of misses that do not matter.
     tol : float, default=1e-4
-        Stop when the duality gap is at most tol² times the objective: 1e-8 at 1e-4.
+        Convergence tolerance: stop when the duality gap is at most tol² times the objective, 1e-8 at 1e-4.
     C : float, default=1.0
-        The weight of the loss against the penalty.
+        Inverse of the regularisation strength, greater than 0: the weight of the loss against the penalty. Smaller
+        values mean more shrinkage and less overfitting. Try powers of 10.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        What a miss costs: "epsilon_insensitive" its size beyond ε, which is robust to outliers;
+        "squared_epsilon_insensitive" the square of that, which is smooth and quicker to minimise.
     fit_intercept : bool, default=True
+        Whether to fit b; otherwise it is 0, which suits centred columns and targets.
     intercept_scaling : float, default=1.0
-        The scale of the intercept's penalty.
-    dual : "auto" or bool, default="auto"
-        Kept for scikit-learn's signature, and refused where scikit-learn refuses it: which form is solved is chosen
-        by the shape of X.
+        The scale of the intercept's penalty: the larger, the less the intercept is shrunk. Raise it where the columns
+        are not centred.
+    dual : bool or "auto", default="auto"
+        Kept for scikit-learn's signature, and refused where scikit-learn refuses it: which form is solved is chosen by
+        the shape of X.
     verbose : int, default=0
         Kept for scikit-learn's signature: nothing is printed.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         Kept for scikit-learn's signature: the minimum is found, not drawn.
     max_iter : int, default=1000
-        The most steps: of Newton's method, or passes over the rows.
+        The most steps: of Newton's method, or passes over the rows. Raise it where a warning says that the fit has not
+        converged.
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,)
-    intercept_ : array of shape (1,), or 0.0 where `fit_intercept` is False
+    coef_ : ndarray of shape (n_features,)
+        The weight of each column.
+    intercept_ : ndarray of shape (1,) or float
+        b; 0.0 where `fit_intercept` is False.
     n_iter_ : int
+        Steps that were taken.
     dual_gap_ : float
         How far above its minimum the objective may be, relatively.
 
+    See Also
+    --------
+    SVR : Kernels, for functions that are no lines.
+    learnt.linear_model.HuberRegressor : Robust too, without a penalised intercept.
+    learnt.linear_model.SGDRegressor : The same losses one row at a time, for tables of any length.
+    learnt.linear_model.QuantileRegressor : The absolute error with an absolute penalty.
+
+    Notes
+    -----
+    Which method finds the minimum hangs on the shape of X: semismooth Newton for few columns, in the space of the rows
+    where these are fewer, dual coordinate descent for large sparse tables. Steps cost time in the cells of X that are
+    not 0. Bring columns to like scale. The result does not depend on the number of threads.
+
+    References
+    ----------
+    .. [1] R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang, C.-J. Lin, "LIBLINEAR: a library for large linear
+       classification", Journal of Machine Learning Research, 2008.
+    .. [2] C.-H. Ho, C.-J. Lin, "Large-scale linear support vector regression", Journal of Machine Learning Research,
+       2012.
+
     Examples
     --------
+    The outlier at the end does not move the line:
+
     >>> import numpy as np
     >>> X = np.arange(5.0)[:, None]
     >>> model = LinearSVR(C=100.0).fit(X, [1.0, 3.0, 5.0, 7.0, 90.0])
@@ -74,17 +107,17 @@ class LinearSVR(progress.CallbackSupportMixin, RegressorMixin, Estimator):
     def __init__(
         self,
         *,
-        epsilon=0.0,
-        tol=1e-4,
-        C=1.0,
-        loss="epsilon_insensitive",
-        fit_intercept=True,
-        intercept_scaling=1.0,
-        dual="auto",
-        verbose=0,
-        random_state=None,
-        max_iter=1000,
-    ):
+        epsilon: float = 0.0,
+        tol: float = 1e-4,
+        C: float = 1.0,
+        loss: str = "epsilon_insensitive",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        dual: bool | str = "auto",
+        verbose: int = 0,
+        random_state: Any = None,
+        max_iter: int = 1000,
+    ) -> None:
         self.epsilon = epsilon
         self.tol = tol
         self.C = C

@@ -18,22 +18,34 @@ class _Margin(Loss):
 class Log(_Margin):
     """log(1 + e^−m): logistic regression; its scores are log-odds.
 
-    >>> round(float(Log().value(1.0, 0.0)), 4)
-    0.6931
+    m = y·s is the margin, y being −1 or +1. Smooth, and `mean` makes calibrated probabilities of scores.
+
+    See Also
+    --------
+    Softmax : The same for more than two classes.
+    Hinge : The loss of support vector machines.
+
+    Examples
+    --------
+    >>> round(float(Log().value(1.0, 0.0)), 4), float(Log().mean(0.0))
+    (0.6931, 0.5)
     """
 
     steepest = 0.25
     code = codes.LOG
 
     def value(self, y: Any, score: Any) -> Any:
+        """The loss of each score where y was seen, elementwise."""
         m = y * score
         xp = namespace(m)
         return xp.log1p(xp.exp(-xp.abs(m))) + positive_part(-m)
 
     def gradient(self, y: Any, score: Any) -> Any:
+        """The derivative of each loss in its score, elementwise; one subgradient at a corner."""
         return -y * sigmoid(-y * score)
 
     def curvature(self, y: Any, score: Any) -> Any:
+        """The second derivative of each loss in its score, elementwise."""
         p = sigmoid(y * score)
         return p * sigmoid(-y * score)
 
@@ -49,7 +61,25 @@ class Log(_Margin):
 
 @dataclass(frozen=True)
 class Hinge(_Margin):
-    """max(threshold − m, 0): support vector machines; with threshold 0 the perceptron's."""
+    """max(threshold − m, 0): support vector machines; with threshold 0 the perceptron's.
+
+    m = y·s is the margin, y being −1 or +1. Rows beyond the margin cost nothing and do not shape the fit.
+
+    Parameters
+    ----------
+    threshold : float, default=1.0
+        The margin from which a row costs nothing.
+
+    See Also
+    --------
+    SquaredHinge : Its square, which is smooth.
+    Log : Smooth too, with probabilities.
+
+    Examples
+    --------
+    >>> float(Hinge().value(1.0, 0.5)), float(Hinge().value(1.0, 2.0))
+    (0.5, 0.0)
+    """
 
     threshold: float = 1.0
     smooth = False
@@ -57,16 +87,20 @@ class Hinge(_Margin):
 
     @property
     def parameter(self) -> float:
+        """The one parameter that compiled functions take besides the code of the loss."""
         return float(self.threshold)
 
     def value(self, y: Any, score: Any) -> Any:
+        """The loss of each score where y was seen, elementwise."""
         return positive_part(self.threshold - y * score)
 
     def gradient(self, y: Any, score: Any) -> Any:
+        """The derivative of each loss in its score, elementwise; one subgradient at a corner."""
         m = y * score
         return namespace(m).where(m <= self.threshold, 0 * m - y, 0 * m)
 
     def curvature(self, y: Any, score: Any) -> Any:
+        """The second derivative of each loss in its score, elementwise."""
         return 0 * y * score
 
     def prox(self, y: Any, score: Any, step: float) -> Any:
@@ -81,35 +115,66 @@ class Hinge(_Margin):
 
 @dataclass(frozen=True)
 class SquaredHinge(_Margin):
-    """max(1 − m, 0)²: a hinge without its corner."""
+    """max(1 − m, 0)²: a hinge without its corner.
+
+    m = y·s is the margin, y being −1 or +1. Quicker to minimise than `Hinge`, less robust to outliers.
+
+    See Also
+    --------
+    Hinge : Linear in what is missing to the margin.
+    ModifiedHuber : The same, but linear far on the wrong side.
+
+    Examples
+    --------
+    >>> float(SquaredHinge().value(1.0, 0.5)), float(SquaredHinge().value(1.0, -1.0))
+    (0.25, 4.0)
+    """
 
     steepest = 2.0
     code = codes.SQUARED_HINGE
 
     def value(self, y: Any, score: Any) -> Any:
+        """The loss of each score where y was seen, elementwise."""
         return positive_part(1 - y * score) ** 2
 
     def gradient(self, y: Any, score: Any) -> Any:
+        """The derivative of each loss in its score, elementwise; one subgradient at a corner."""
         return -2 * y * positive_part(1 - y * score)
 
     def curvature(self, y: Any, score: Any) -> Any:
+        """The second derivative of each loss in its score, elementwise."""
         m = y * score
         return namespace(m).where(m < 1, 0 * m + 2, 0 * m)
 
 
 @dataclass(frozen=True)
 class Exponential(_Margin):
-    """e^−m: boosting's loss; a mistake costs exponentially in how wrong it is."""
+    """e^−m: boosting's loss; a mistake costs exponentially in how wrong it is.
+
+    m = y·s is the margin, y being −1 or +1. Wrong labels weigh very heavily: take `Log` where there are some.
+
+    See Also
+    --------
+    Log : Linear in the margin far on the wrong side.
+
+    Examples
+    --------
+    >>> float(Exponential().value(1.0, 0.0)), round(float(Exponential().value(1.0, -2.0)), 2)
+    (1.0, 7.39)
+    """
 
     code = codes.EXPONENTIAL
 
     def value(self, y: Any, score: Any) -> Any:
+        """The loss of each score where y was seen, elementwise."""
         return namespace(y, score).exp(-y * score)
 
     def gradient(self, y: Any, score: Any) -> Any:
+        """The derivative of each loss in its score, elementwise; one subgradient at a corner."""
         return -y * namespace(y, score).exp(-y * score)
 
     def curvature(self, y: Any, score: Any) -> Any:
+        """The second derivative of each loss in its score, elementwise."""
         return namespace(y, score).exp(-y * score)
 
     def mean(self, score: Any) -> Any:
@@ -119,20 +184,36 @@ class Exponential(_Margin):
 
 @dataclass(frozen=True)
 class ModifiedHuber(_Margin):
-    """max(1 − m, 0)² down to m = −1, then −4m: a squared hinge that outliers cannot command."""
+    """max(1 − m, 0)² down to m = −1, then −4m: a squared hinge that outliers cannot command.
+
+    m = y·s is the margin, y being −1 or +1. `mean` makes probabilities of scores, linear between −1 and 1.
+
+    See Also
+    --------
+    SquaredHinge : Quadratic on all of the wrong side.
+    Log : Smooth, with better calibrated probabilities.
+
+    Examples
+    --------
+    >>> float(ModifiedHuber().value(1.0, -1.0)), float(ModifiedHuber().value(1.0, -2.0))
+    (4.0, 8.0)
+    """
 
     steepest = 2.0
     code = codes.MODIFIED_HUBER
 
     def value(self, y: Any, score: Any) -> Any:
+        """The loss of each score where y was seen, elementwise."""
         m = y * score
         return namespace(m).where(m < -1, -4 * m, positive_part(1 - m) ** 2)
 
     def gradient(self, y: Any, score: Any) -> Any:
+        """The derivative of each loss in its score, elementwise; one subgradient at a corner."""
         m = y * score
         return -y * namespace(m).where(m < -1, 0 * m + 4, 2 * positive_part(1 - m))
 
     def curvature(self, y: Any, score: Any) -> Any:
+        """The second derivative of each loss in its score, elementwise."""
         m = y * score
         return namespace(m).where((m < 1) & (m >= -1), 0 * m + 2, 0 * m)
 
@@ -143,10 +224,24 @@ class ModifiedHuber(_Margin):
 
 @dataclass(frozen=True)
 class ZeroOne(_Margin):
-    """1 where the score is on the wrong side or on the border, 0 elsewhere: what is meant, and cannot be descended."""
+    """1 where the score is on the wrong side or on the border, 0 elsewhere: what is meant, and cannot be descended.
+
+    Its mean is the error rate. It has a value alone: estimators need one of the losses that bound it.
+
+    See Also
+    --------
+    Log : A smooth loss in its place.
+    Hinge : A bound on it.
+
+    Examples
+    --------
+    >>> float(ZeroOne().value(1.0, 0.5)), float(ZeroOne().value(1.0, -0.5))
+    (0.0, 1.0)
+    """
 
     smooth = False
 
     def value(self, y: Any, score: Any) -> Any:
+        """The loss of each score where y was seen, elementwise."""
         m = y * score
         return namespace(m).where(m > 0, 0 * m, 0 * m + 1)

@@ -32,7 +32,24 @@ from learnt.linalg.log_loss import log_curvature, log_slope, log_value
 
 @kernel
 def loss_value(code, parameter, y, score):
-    """The loss of one score."""
+    """The loss of one score, compiled.
+
+    Parameters
+    ----------
+    code : int
+        Which loss: `Loss.code`.
+    parameter : float
+        Its parameter: `Loss.parameter`.
+    y : float
+        The target.
+    score : float
+        The score.
+
+    Returns
+    -------
+    value : float
+        The loss.
+    """
     if code >= FIRST_MARGIN:
         return _margin_value(code, parameter, y * score)
     if code >= FIRST_DEVIANCE:
@@ -55,7 +72,24 @@ def loss_value(code, parameter, y, score):
 
 @kernel
 def loss_gradient(code, parameter, y, score):
-    """The derivative of one loss in the score."""
+    """The derivative of one loss in the score, compiled.
+
+    Parameters
+    ----------
+    code : int
+        Which loss: `Loss.code`.
+    parameter : float
+        Its parameter: `Loss.parameter`.
+    y : float
+        The target.
+    score : float
+        The score.
+
+    Returns
+    -------
+    gradient : float
+        The derivative; one subgradient at a corner.
+    """
     if code >= FIRST_MARGIN:
         return y * _margin_gradient(code, parameter, y * score)
     if code >= FIRST_DEVIANCE:
@@ -82,7 +116,26 @@ def loss_gradient(code, parameter, y, score):
 
 @kernel
 def loss_both(code, parameter, y, score):
-    """Value and derivative together; the log loss takes one exponential for the two."""
+    """Value and derivative together, compiled; the log loss takes one exponential for the two.
+
+    Parameters
+    ----------
+    code : int
+        Which loss: `Loss.code`.
+    parameter : float
+        Its parameter: `Loss.parameter`.
+    y : float
+        The target.
+    score : float
+        The score.
+
+    Returns
+    -------
+    value : float
+        The loss.
+    gradient : float
+        Its derivative in the score.
+    """
     if code == LOG:
         m = y * score
         e = math.exp(-abs(m))
@@ -140,7 +193,24 @@ def _margin_gradient(code, threshold, m):
 
 @kernel
 def loss_curvature(code, parameter, y, score):
-    """The second derivative of one loss in the score."""
+    """The second derivative of one loss in the score, compiled.
+
+    Parameters
+    ----------
+    code : int
+        Which loss: `Loss.code`.
+    parameter : float
+        Its parameter: `Loss.parameter`.
+    y : float
+        The target.
+    score : float
+        The score.
+
+    Returns
+    -------
+    curvature : float
+        The second derivative.
+    """
     if code >= FIRST_MARGIN:
         return _margin_curvature(code, y * score)
     if code >= FIRST_DEVIANCE:
@@ -179,20 +249,62 @@ def _margin_curvature(code, m):
 
 @kernel
 def loss_values(code, parameter, y, score, out):
-    """The losses of many scores."""
+    """The losses of many scores, compiled.
+
+    Parameters
+    ----------
+    code : int
+        Which loss: `Loss.code`.
+    parameter : float
+        Its parameter: `Loss.parameter`.
+    y : ndarray of shape (n,)
+        The targets.
+    score : ndarray of shape (n,)
+        The scores.
+    out : ndarray of shape (n,)
+        Where the results are written.
+    """
     for i in range(y.size):
         out[i] = loss_value(code, parameter, y[i], score[i])
 
 
 @kernel
 def loss_gradients(code, parameter, y, score, out):
-    """The derivatives of many losses."""
+    """The derivatives of many losses in their scores, compiled.
+
+    Parameters
+    ----------
+    code : int
+        Which loss: `Loss.code`.
+    parameter : float
+        Its parameter: `Loss.parameter`.
+    y : ndarray of shape (n,)
+        The targets.
+    score : ndarray of shape (n,)
+        The scores.
+    out : ndarray of shape (n,)
+        Where the results are written.
+    """
     for i in range(y.size):
         out[i] = loss_gradient(code, parameter, y[i], score[i])
 
 
 @kernel
 def loss_curvatures(code, parameter, y, score, out):
-    """The second derivatives of many losses."""
+    """The second derivatives of many losses in their scores, compiled.
+
+    Parameters
+    ----------
+    code : int
+        Which loss: `Loss.code`.
+    parameter : float
+        Its parameter: `Loss.parameter`.
+    y : ndarray of shape (n,)
+        The targets.
+    score : ndarray of shape (n,)
+        The scores.
+    out : ndarray of shape (n,)
+        Where the results are written.
+    """
     for i in range(y.size):
         out[i] = loss_curvature(code, parameter, y[i], score[i])

@@ -16,27 +16,39 @@ from learnt.erm.losses._base import Loss
 class Softmax(Loss):
     """log Σₖ e^sₖ − s_y: y is 0…K−1, a row of scores has K entries.
 
-    `value` has one entry a row, `gradient` K, and `curvature` is a K × K block: diag(p) − ppᵀ.
+    The log loss of many classes: −log of the probability of the class that was seen. `value` has one entry a row,
+    `gradient` K, and `curvature` is a K × K block: diag(p) − ppᵀ.
 
+    See Also
+    --------
+    Log : The same for two classes, with one score a row.
+
+    Examples
+    --------
     >>> Softmax().gradient(np.array([1]), np.zeros((1, 2)))
     array([[ 0.5, -0.5]])
+    >>> Softmax().mean(np.zeros((1, 2)))
+    array([[0.5, 0.5]])
     """
 
     target = "class"
     steepest = 0.5  # the largest eigenvalue of diag(p) − ppᵀ
 
     def value(self, y: Any, score: Any) -> Any:
+        """The loss of each score where y was seen, elementwise."""
         xp = namespace(score)
         own = _indicator(y, score)
         _, others, total, below = _odds(score, own)
         return xp.where(below == 0, xp.log1p(others), xp.log(total) - below)
 
     def gradient(self, y: Any, score: Any) -> Any:
+        """The derivative of each loss in its score, elementwise; one subgradient at a corner."""
         own = _indicator(y, score)
         e, others, total, _ = _odds(score, own)
         return ((1 - own) * e - own * others[:, None]) / total[:, None]
 
     def curvature(self, y: Any, score: Any) -> Any:
+        """The second derivative of each loss in its score, elementwise."""
         p = self.mean(score)
         eye = identity(p, p.shape[1])
         return p[:, :, None] * eye[None, :, :] - p[:, :, None] * p[:, None, :]

@@ -17,7 +17,20 @@ _NEWTON = 200  # steps to a projection: enough for a bound of 1e-300 of the pena
 
 @kernel
 def penalty_value(form, w):
-    """r(w)."""
+    """r(w), compiled.
+
+    Parameters
+    ----------
+    form : ndarray of shape (5,)
+        Which penalty: `Penalty.form`.
+    w : ndarray of shape (n_features,)
+        The coefficients.
+
+    Returns
+    -------
+    value : float
+        The penalty; infinite outside a set.
+    """
     total = 0.0
     for j in range(w.size):
         v = w[j]
@@ -29,21 +42,53 @@ def penalty_value(form, w):
 
 @kernel
 def penalty_gradient(form, w, out):
-    """One subgradient of the part in |w| and w²."""
+    """One subgradient of the part in |w| and w², compiled.
+
+    Parameters
+    ----------
+    form : ndarray of shape (5,)
+        Which penalty: `Penalty.form`.
+    w : ndarray of shape (n_features,)
+        The coefficients.
+    out : ndarray of shape (n_features,)
+        Where the result is written.
+    """
     for j in range(w.size):
         out[j] = form[0] * np.sign(w[j]) + 2.0 * form[1] * w[j]
 
 
 @kernel
 def penalty_curvature(form, w, out):
-    """The second derivatives of the part in w²."""
+    """The second derivatives of the part in w², compiled.
+
+    Parameters
+    ----------
+    form : ndarray of shape (5,)
+        Which penalty: `Penalty.form`.
+    w : ndarray of shape (n_features,)
+        The coefficients.
+    out : ndarray of shape (n_features,)
+        Where the result is written.
+    """
     for j in range(w.size):
         out[j] = 2.0 * form[1]
 
 
 @kernel
 def penalty_prox(form, w, step, out):
-    """The argmin over v of  step·r(v) + ‖v − w‖²/2."""
+    """The argmin over v of  step·r(v) + ‖v − w‖²/2, compiled.
+
+    Parameters
+    ----------
+    form : ndarray of shape (5,)
+        Which penalty: `Penalty.form`.
+    w : ndarray of shape (n_features,)
+        The coefficients.
+    step : float
+        How much the penalty weighs against staying near w.
+    out : ndarray of shape (n_features,)
+        Where v is written.
+    """
     cut, shrink = step * form[0], 1.0 + 2.0 * step * form[1]
     for j in range(w.size):
         v = min(max((w[j] - min(max(w[j], -cut), cut)) / shrink, form[3]), form[4])
@@ -55,7 +100,21 @@ def penalty_prox(form, w, step, out):
 
 @kernel
 def penalty_project(form, w, bound, out):
-    """The nearest v with r(v) ≤ bound: in the set, the largest coefficients, or the prox whose step leaves `bound`."""
+    """The nearest v with r(v) ≤ bound, compiled.
+
+    In the set, the largest coefficients, or the prox whose step leaves `bound`.
+
+    Parameters
+    ----------
+    form : ndarray of shape (5,)
+        Which penalty: `Penalty.form`.
+    w : ndarray of shape (n_features,)
+        The coefficients.
+    bound : float
+        The most that the penalty may be.
+    out : ndarray of shape (n_features,)
+        Where v is written.
+    """
     if form[2] > 0.0:
         _keep_largest(w, int(bound / form[2]), out)
         return

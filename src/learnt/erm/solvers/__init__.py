@@ -72,7 +72,32 @@ _MOST_FOR_SUMS = 2000  # where a pass over the rows costs more than a factorisat
 
 
 def choose(problem: Problem) -> Solver:
-    """The quickest solver that reaches the minimum of this problem."""
+    """The quickest solver that reaches the minimum of this problem.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is minimised.
+
+    Returns
+    -------
+    solver : Solver
+        A linear programme or an augmented Lagrangian for losses with corners, Newton's method or L-BFGS for smooth
+        problems, coordinate descent or FISTA for penalties with corners.
+
+    See Also
+    --------
+    as_solver : Takes a name too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from learnt.erm import Problem
+    >>> from learnt.erm.losses import Absolute, Log
+    >>> X, y = np.array([[0.0], [1.0]]), np.array([-1.0, 1.0])
+    >>> type(choose(Problem(X, y, Log()))).__name__, type(choose(Problem(X, y, Absolute()))).__name__
+    ('Hybrid', 'LinearProgram')
+    """
     loss = problem.loss
     curved = hasattr(loss, "curvature") and (not problem.smooth_penalty or hasattr(problem.penalty, "curvature"))
     few = problem.n_features * problem.n_outputs < _MOST_FOR_HESSIAN
@@ -104,7 +129,24 @@ def choose(problem: Problem) -> Solver:
 
 
 def as_solver(solver: Any, problem: Problem) -> Solver:
-    """A name, "auto", or a solver as it is."""
+    """A solver from its name, from "auto", or as it is.
+
+    Parameters
+    ----------
+    solver : str or Solver
+        A name of `NAMES`, "auto", or a solver.
+    problem : Problem
+        What "auto" chooses for.
+
+    Returns
+    -------
+    solver : Solver
+        The solver, with its default settings where a name was given.
+
+    See Also
+    --------
+    choose : What "auto" means.
+    """
     if isinstance(solver, Solver):
         return solver
     return choose(problem) if solver == "auto" else NAMES[solver]()

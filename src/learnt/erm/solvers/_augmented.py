@@ -33,7 +33,27 @@ _ROUNDS = 20  # without any progress
 class AugmentedLagrangian(Solver):
     """Newton's method on the smoothed loss, round after round, until a duality gap is small.
 
-    At the end of a round u is a slope of the loss at z, which is all that a bound on the minimum needs.
+    For losses with corners, or whose gradients saturate, with a smooth penalty. At the end of a round u is a slope of
+    the loss at z, which is all that a bound on the minimum needs.
+
+    Parameters
+    ----------
+    tol : float, default=1e-8
+        Convergence tolerance: how large the duality gap may be beside the objective.
+    max_iter : int, default=1000
+        The most iterations, steps of Newton's method.
+
+    See Also
+    --------
+    ADMM : Penalties with corners too.
+    LinearProgram : Exact, for losses and penalties made of straight pieces.
+
+    References
+    ----------
+    .. [1] R. T. Rockafellar, "Augmented Lagrangians and applications of the proximal point algorithm in convex
+       programming", Mathematics of Operations Research, 1976.
+    .. [2] X. Li, D. Sun, K.-C. Toh, "A highly efficient semismooth Newton augmented Lagrangian method for solving Lasso
+       problems", SIAM Journal on Optimization, 2018.
     """
 
     tol: float = 1e-8
@@ -43,6 +63,7 @@ class AugmentedLagrangian(Solver):
     needs_rows = True
 
     def check(self, problem: Problem) -> None:
+        """Refuse a problem that this solver cannot take, in one sentence that names those that could."""
         super().check(problem)
         if not hasattr(problem.loss, "prox") or problem.n_outputs > 1:
             raise ValueError(
@@ -51,6 +72,7 @@ class AugmentedLagrangian(Solver):
             )
 
     def iterates(self, problem: Problem, theta: Any) -> Iterator[tuple[Any, float]]:
+        """Yield the next θ and how far it was from a minimum, relative to θ = 0, without end."""
         xp, y = namespace(theta), problem.y
         slope = problem.loss.gradient(y, problem.scores(theta))
         t = problem.risk(theta) / max(float(xp.sum(slope**2 * problem.share)), 1e-300) or 1.0

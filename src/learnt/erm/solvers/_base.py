@@ -15,6 +15,27 @@ class Solver:
 
     The residual that comes with an iterate is a pure number, compared with `tol`: the largest entry of the gradient
     over that at θ = 0, or the duality gap over the objective at θ = 0. An iterator that ends cannot improve further.
+    The loop, its budget and early stopping belong to `learnt.erm.minimize`.
+
+    Attributes
+    ----------
+    needs_curvature : bool
+        Whether the loss must have second derivatives.
+    needs_smooth_loss : bool
+        Whether the loss must have no corners.
+    needs_smooth_penalty : bool
+        Whether the penalty must have no corners, and be no constraint.
+    needs_rows : bool
+        Whether rows must be in memory, so that sums over them are not enough.
+    max_iter : int
+        The most iterations.
+    tol : float
+        The residual at which a run has converged.
+
+    See Also
+    --------
+    learnt.erm.minimize : Runs a solver on a problem.
+    choose : The solver that estimators take for "auto".
     """
 
     #: What the problem must have beyond the loss's gradient.
@@ -26,10 +47,37 @@ class Solver:
     tol: float
 
     def iterates(self, problem: Problem, theta: Any) -> Iterator[tuple[Any, float]]:
+        """Yield the next θ and how far it was from a minimum, without end.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is minimised.
+        theta : array of shape (n_parameters,) or (n_parameters, n_outputs)
+            Where to start.
+
+        Yields
+        ------
+        theta : array of the shape of theta
+            The next iterate.
+        residual : float
+            How far it was, as a pure number that `tol` is compared with.
+        """
         raise NotImplementedError
 
     def check(self, problem: Problem) -> None:
-        """Refuse before working, in one sentence that names the solvers that could."""
+        """Refuse before working, in one sentence that names the solvers that could.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is to be minimised.
+
+        Raises
+        ------
+        ValueError
+            Where this solver cannot take the loss, the penalty or the rows of the problem.
+        """
         name, loss, penalty = type(self).__name__, type(problem.loss).__name__, type(problem.penalty).__name__
         if not hasattr(problem.loss, "gradient"):
             raise ValueError(

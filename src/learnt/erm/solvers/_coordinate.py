@@ -136,7 +136,22 @@ class CoordinateDescent(Solver):
 
     Each iteration takes the coefficients that are not 0 and those that most want to leave it, replaces the loss by its
     parabola (the squared loss is its own), solves that by coordinate descent, and checks all coefficients again by
-    the duality gap.
+    the duality gap. For "l1", "l2" and elastic-net penalties of smooth losses, where few coefficients are not 0.
+
+    Parameters
+    ----------
+    tol : float, default=1e-8
+        Convergence tolerance: how small the gradient may be beside that at 0, or the duality gap beside the objective
+        at 0.
+    max_iter : int, default=1000
+        The most iterations.
+    cycles : int, default=1000
+        The most passes over the chosen coefficients in one iteration.
+
+    See Also
+    --------
+    FISTA : All coefficients at once; constraints and other penalties too.
+    learnt.linear_model.Lasso : The squared loss with the "l1" penalty alone.
     """
 
     tol: float = 1e-8
@@ -149,6 +164,7 @@ class CoordinateDescent(Solver):
     needs_smooth_loss = True
 
     def check(self, problem: Problem) -> None:
+        """Refuse a problem that this solver cannot take, in one sentence that names those that could."""
         super().check(problem)
         if getattr(problem.penalty, "parts", None) is None or problem.bound is not None or problem.n_outputs > 1:
             raise ValueError(
@@ -159,6 +175,7 @@ class CoordinateDescent(Solver):
             raise ValueError("CoordinateDescent runs on the CPU and X is an array elsewhere; use 'fista' there.")
 
     def iterates(self, problem: Problem, theta: Any) -> Iterator[tuple[Any, float]]:
+        """Yield the next θ and how far it was from a minimum, relative to θ = 0, without end."""
         l1, l2 = (problem.alpha * part for part in problem.penalty.parts)
         columns = _columns(problem.X)
         theta = np.array(theta, dtype=np.float64)

@@ -46,6 +46,7 @@ class _Descent(Solver):
         raise NotImplementedError
 
     def iterates(self, problem: Problem, theta: Any) -> Iterator[tuple[Any, float]]:
+        """Yield the next θ and how far it was from a minimum, relative to θ = 0, without end."""
         move, t = self.rule(), 0
         length = as_schedule(safe_step(problem) if self.step is None else self.step)
         batches = Batches(problem, self.batch_size, self.random_state)
@@ -65,17 +66,37 @@ class _Descent(Solver):
 class GradientDescent(_Descent):
     """θ ← θ − step·gradient, then the prox of a penalty without a gradient or the projection onto a constraint.
 
-    `step` is a number, a function of t such as `Decay(t0)`, or "line-search": doubled after each iteration and halved
-    until the objective falls as its quadratic model says.
+    Parameters
+    ----------
+    step : float, callable or "line-search", default="line-search"
+        Learning rate: a number, or a function of the number t = 1, 2, … of the step, such as `Decay(1.0)`.
+        "line-search" doubles it after each iteration and halves it until the objective falls as its quadratic model
+        says.
+    batch_size : int or None, default=None
+        Rows of a mini-batch; None takes all rows for each step. With batches, an iteration is an epoch.
+    random_state : int, RandomState, Generator or None, default=0
+        Draws the order of the rows, where there are mini-batches.
+    tol : float, default=1e-7
+        Convergence tolerance: how small the gradient may be beside that at 0. Not used with mini-batches.
+    max_iter : int, default=10000
+        The most iterations.
+
+    See Also
+    --------
+    FISTA : With momentum and the same proximal steps.
+    LBFGS : Remembers curvature, which takes far fewer iterations.
+    SGD : Mini-batches with steps that shrink.
     """
 
     step: Any = "line-search"
     needs_smooth_penalty = False
 
     def rule(self) -> Move:
+        """A fresh rule: from the gradient and the length of step number t to the move."""
         return lambda g, t: -g
 
     def iterates(self, problem: Problem, theta: Any) -> Iterator[tuple[Any, float]]:
+        """Yield the next θ and how far it was from a minimum, relative to θ = 0, without end."""
         if self.step != "line-search":
             yield from super().iterates(problem, theta)
             return
@@ -92,9 +113,27 @@ class GradientDescent(_Descent):
 class SGD(_Descent):
     """Gradient descent on mini-batches, shuffled every epoch, with shrinking steps.
 
-    Without a `step`, the first is one over the largest curvature that a batch can have, and they shrink as
-    1/√(1 + epochs).
-    `max_iter` counts epochs. It has no stopping rule of its own: use validation rows, or the number of epochs.
+    It has no stopping rule of its own: use validation rows, or the number of epochs.
+
+    Parameters
+    ----------
+    step : float, callable or None, default=None
+        Learning rate: a number, or a function of the number t = 1, 2, … of the step. None starts at one over the
+        largest curvature that a batch can have, and shrinks as 1/√(1 + epochs).
+    batch_size : int or None, default=32
+        Rows of a mini-batch. Larger ones are less noisy and make fewer steps an epoch.
+    random_state : int, RandomState, Generator or None, default=0
+        Draws the order of the rows.
+    tol : float, default=1e-7
+        Convergence tolerance: how small the gradient may be beside that at 0. Not used with mini-batches.
+    max_iter : int, default=100
+        The number of epochs.
+
+    See Also
+    --------
+    Adam : Steps for each coefficient by past gradients.
+    GradientDescent : All rows for each step.
+    learnt.linear_model.SGDClassifier : One row at a time, compiled.
     """
 
     batch_size: int | None = 32
@@ -102,9 +141,11 @@ class SGD(_Descent):
     needs_smooth_penalty = False
 
     def rule(self) -> Move:
+        """A fresh rule: from the gradient and the length of step number t to the move."""
         return lambda g, t: -g
 
     def iterates(self, problem: Problem, theta: Any) -> Iterator[tuple[Any, float]]:
+        """Yield the next θ and how far it was from a minimum, relative to θ = 0, without end."""
         solver = self if self.step is not None else replace(self, step=self._own_schedule(problem))
         yield from super(SGD, solver).iterates(problem, theta)
 
@@ -122,12 +163,35 @@ class SGD(_Descent):
 
 @dataclass(frozen=True)
 class Momentum(_Descent):
-    """A heavy ball: moves are remembered and fade by `momentum` each time."""
+    """A heavy ball: moves are remembered and fade by `momentum` each time.
+
+    Parameters
+    ----------
+    step : float, callable or None, default=None
+        Learning rate: a number, or a function of the number t = 1, 2, … of the step, such as `Decay(1.0)`. None is one
+        over a bound of the curvature.
+    batch_size : int or None, default=None
+        Rows of a mini-batch; None takes all rows for each step. With batches, an iteration is an epoch.
+    random_state : int, RandomState, Generator or None, default=0
+        Draws the order of the rows, where there are mini-batches.
+    tol : float, default=1e-7
+        Convergence tolerance: how small the gradient may be beside that at 0. Not used with mini-batches.
+    max_iter : int, default=10000
+        The most iterations.
+    momentum : float, default=0.9
+        Share of the last move that is kept, from 0 (none) to below 1.
+
+    See Also
+    --------
+    Nesterov : Looks at the slope where it is going.
+    FISTA : Momentum that grows, and restarts where it points uphill.
+    """
 
     momentum: float = 0.9
     nesterov = False
 
     def rule(self) -> Move:
+        """A fresh rule: from the gradient and the length of step number t to the move."""
         velocity: Any = 0.0
 
         def move(g: Any, t: int) -> Any:
@@ -140,19 +204,68 @@ class Momentum(_Descent):
 
 @dataclass(frozen=True)
 class Nesterov(Momentum):
-    """Momentum that looks at the slope where it is going."""
+    """Momentum that looks at the slope where it is going.
+
+    Parameters
+    ----------
+    step : float, callable or None, default=None
+        Learning rate: a number, or a function of the number t = 1, 2, … of the step, such as `Decay(1.0)`. None is one
+        over a bound of the curvature.
+    batch_size : int or None, default=None
+        Rows of a mini-batch; None takes all rows for each step. With batches, an iteration is an epoch.
+    random_state : int, RandomState, Generator or None, default=0
+        Draws the order of the rows, where there are mini-batches.
+    tol : float, default=1e-7
+        Convergence tolerance: how small the gradient may be beside that at 0. Not used with mini-batches.
+    max_iter : int, default=10000
+        The most iterations.
+    momentum : float, default=0.9
+        Share of the last move that is kept, from 0 (none) to below 1.
+
+    See Also
+    --------
+    Momentum : The slope where it is.
+    FISTA : Momentum that grows, and restarts where it points uphill.
+    """
 
     nesterov = True
 
 
 @dataclass(frozen=True)
 class Adagrad(_Descent):
-    """A step for each coefficient: short where gradients have been large, long where they have been small."""
+    """A step for each coefficient: short where gradients have been large, long where they have been small.
+
+    Parameters
+    ----------
+    step : float or callable, default=0.5
+        Learning rate: a number, or a function of the number t = 1, 2, … of the step.
+    batch_size : int or None, default=None
+        Rows of a mini-batch; None takes all rows for each step. With batches, an iteration is an epoch.
+    random_state : int, RandomState, Generator or None, default=0
+        Draws the order of the rows, where there are mini-batches.
+    tol : float, default=1e-7
+        Convergence tolerance: how small the gradient may be beside that at 0. Not used with mini-batches.
+    max_iter : int, default=10000
+        The most iterations.
+    epsilon : float, default=1e-10
+        Added to the root of summed squares, so that nothing is divided by 0.
+
+    See Also
+    --------
+    Adam : Forgets old gradients.
+    DiagonalNewton : A step for each coefficient by second derivatives.
+
+    References
+    ----------
+    .. [1] J. Duchi, E. Hazan, Y. Singer, "Adaptive subgradient methods for online learning and stochastic
+       optimization", Journal of Machine Learning Research, 2011.
+    """
 
     step: Any = 0.5
     epsilon: float = 1e-10
 
     def rule(self) -> Move:
+        """A fresh rule: from the gradient and the length of step number t to the move."""
         total: Any = 0.0
 
         def move(g: Any, t: int) -> Any:
@@ -165,7 +278,36 @@ class Adagrad(_Descent):
 
 @dataclass(frozen=True)
 class Adam(_Descent):
-    """Momentum over a running root mean square of the gradient."""
+    """Momentum over a running root mean square of the gradient.
+
+    Parameters
+    ----------
+    step : float or callable, default=0.01
+        Learning rate: a number, or a function of the number t = 1, 2, … of the step.
+    batch_size : int or None, default=None
+        Rows of a mini-batch; None takes all rows for each step. With batches, an iteration is an epoch.
+    random_state : int, RandomState, Generator or None, default=0
+        Draws the order of the rows, where there are mini-batches.
+    tol : float, default=1e-7
+        Convergence tolerance: how small the gradient may be beside that at 0. Not used with mini-batches.
+    max_iter : int, default=10000
+        The most iterations.
+    beta1 : float, default=0.9
+        How slowly the running mean of gradients forgets, from 0 to below 1.
+    beta2 : float, default=0.999
+        How slowly the running mean of their squares forgets, from 0 to below 1.
+    epsilon : float, default=1e-8
+        Added to the root mean square, so that nothing is divided by 0.
+
+    See Also
+    --------
+    Adagrad : Forgets nothing.
+    SGD : One step for all coefficients.
+
+    References
+    ----------
+    .. [1] D. P. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR, 2015.
+    """
 
     step: Any = 0.01
     beta1: float = 0.9
@@ -173,6 +315,7 @@ class Adam(_Descent):
     epsilon: float = 1e-8
 
     def rule(self) -> Move:
+        """A fresh rule: from the gradient and the length of step number t to the move."""
         first: Any = 0.0
         second: Any = 0.0
 

@@ -14,7 +14,29 @@ from learnt.erm.solvers._memory import Pair, dot, inverse_times
 
 @dataclass(frozen=True)
 class LBFGS(Solver):
-    """Newton's step from the last `memory` changes of the gradient: no Hessian, two products with X an iteration."""
+    """Newton's step from the last `memory` changes of the gradient: no Hessian, two products with X an iteration.
+
+    For smooth problems of many coefficients.
+
+    Parameters
+    ----------
+    memory : int, default=10
+        How many changes are remembered; more take fewer iterations and more memory.
+    tol : float, default=1e-8
+        Convergence tolerance: how small the gradient may be beside that at 0.
+    max_iter : int, default=2000
+        The most iterations.
+
+    See Also
+    --------
+    Newton : Second derivatives themselves, for few coefficients.
+    FISTA : For penalties with corners.
+
+    References
+    ----------
+    .. [1] D. C. Liu, J. Nocedal, "On the limited memory BFGS method for large scale optimization", Mathematical
+       Programming, 1989.
+    """
 
     memory: int = 10
     tol: float = 1e-8
@@ -24,6 +46,7 @@ class LBFGS(Solver):
     needs_smooth_penalty = True
 
     def iterates(self, problem: Problem, theta: Any) -> Iterator[tuple[Any, float]]:
+        """Yield the next θ and how far it was from a minimum, relative to θ = 0, without end."""
         value, gradient = problem.smooth(theta)
         pairs: list[Pair] = []
         while True:

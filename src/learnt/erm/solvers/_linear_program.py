@@ -21,6 +21,18 @@ class LinearProgram(Solver):
     """The absolute, quantile, ε-insensitive or hinge loss with an L1 penalty, an L1 constraint or none, at a vertex.
 
     min Σ shareᵢ tᵢ + alpha Σ(pⱼ + qⱼ)  over t, p ≥ 0, q ≥ 0, b,  with w = p − q and tᵢ above every piece of the loss.
+
+    Parameters
+    ----------
+    tol : float, default=1e-8
+        Convergence tolerance of the run.
+    max_iter : int, default=100000
+        The most iterations.
+
+    See Also
+    --------
+    AugmentedLagrangian : The same losses with smooth penalties.
+    ADMM : The same losses with any penalty.
     """
 
     tol: float = 1e-8
@@ -30,11 +42,24 @@ class LinearProgram(Solver):
 
     @staticmethod
     def takes(problem: Problem) -> bool:
+        """Whether the loss of a problem has straight pieces and its penalty too, with one score a row, on the CPU.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is to be minimised.
+
+        Returns
+        -------
+        takes : bool
+            Whether this solver can take it.
+        """
         straight = isinstance(problem.penalty, L1) or problem.free
         on_cpu = on_host(problem.X)
         return straight and on_cpu and hasattr(problem.loss, "pieces") and problem.n_outputs == 1
 
     def check(self, problem: Problem) -> None:
+        """Refuse a problem that this solver cannot take, in one sentence that names those that could."""
         super().check(problem)
         if not self.takes(problem):
             raise ValueError(
@@ -43,6 +68,7 @@ class LinearProgram(Solver):
             )
 
     def iterates(self, problem: Problem, theta: Any) -> Iterator[tuple[Any, float]]:
+        """Yield the next θ and how far it was from a minimum, relative to θ = 0, without end."""
         n, d = problem.X.shape
         X = sparse.csr_array(problem.X)
         ones = sparse.csr_array(np.full((n, int(problem.fit_intercept)), 1.0))

@@ -14,8 +14,26 @@ from learnt.erm.solvers._descent import GradientDescent
 
 @dataclass(frozen=True)
 class Newton(Solver):
-    """θ ← θ − H⁻¹·gradient: exact where the objective is quadratic, quick near the minimum, and free to diverge far
-    from it; with `line_search` steps are halved until the objective falls, and it is not."""
+    """θ ← θ − H⁻¹·gradient: exact where the objective is quadratic, and quick near the minimum.
+
+    Far from the minimum it is free to diverge; with `line_search` steps are halved until the objective falls, and it is
+    not.
+
+    Parameters
+    ----------
+    line_search : bool, default=False
+        Whether to halve steps until the objective falls.
+    tol : float, default=1e-10
+        Convergence tolerance: how small the gradient may be beside that at 0.
+    max_iter : int, default=100
+        The most iterations; each takes time in n·d² + d³.
+
+    See Also
+    --------
+    Hybrid : Descends first, which is safe from anywhere.
+    SparingNewton : Computes second derivatives seldom.
+    LBFGS : Without second derivatives, for many coefficients.
+    """
 
     line_search: bool = False
     tol: float = 1e-10
@@ -26,11 +44,13 @@ class Newton(Solver):
     needs_smooth_penalty = True
 
     def direction(self, problem: Problem, theta: Any, gradient: Any) -> Any:
+        """The move from θ where the gradient is `gradient`."""
         xp = namespace(theta)
         step = solve_symmetric(problem.hessian(theta), xp.reshape(gradient, (-1,)))
         return -xp.reshape(step, tuple(theta.shape))
 
     def iterates(self, problem: Problem, theta: Any) -> Iterator[tuple[Any, float]]:
+        """Yield the next θ and how far it was from a minimum, relative to θ = 0, without end."""
         value, gradient = problem.smooth(theta)
         while True:
             left = problem.stationarity(theta, gradient) / problem.scale
@@ -48,13 +68,29 @@ class Newton(Solver):
 
 @dataclass(frozen=True)
 class DiagonalNewton(Newton):
-    """Newton with the diagonal of the Hessian alone: gradient descent with a step for each coefficient."""
+    """Newton with the diagonal of the Hessian alone: gradient descent with a step for each coefficient.
+
+    Parameters
+    ----------
+    line_search : bool, default=True
+        Whether to halve steps until the objective falls.
+    tol : float, default=1e-7
+        Convergence tolerance: how small the gradient may be beside that at 0.
+    max_iter : int, default=10000
+        The most iterations.
+
+    See Also
+    --------
+    Newton : The whole Hessian.
+    LBFGS : Curvature remembered from the gradients.
+    """
 
     line_search: bool = True
     tol: float = 1e-7
     max_iter: int = 10_000
 
     def direction(self, problem: Problem, theta: Any, gradient: Any) -> Any:
+        """The move from θ where the gradient is `gradient`."""
         diagonal = problem.hessian_diagonal(theta)
         xp = namespace(theta)
         floor = 1e-10 * float(xp.max(diagonal)) or 1.0
@@ -63,8 +99,22 @@ class DiagonalNewton(Newton):
 
 @dataclass(frozen=True)
 class Hybrid(Solver):
-    """Descent first, Newton last: `descent` line-search steps from wherever one is, then Newton with its steps halved
-    where the objective would not fall."""
+    """Descent first, Newton last: line-search steps from wherever one is, then Newton with its steps halved as needed.
+
+    Parameters
+    ----------
+    descent : int, default=5
+        Steps of gradient descent before Newton's method.
+    tol : float, default=1e-10
+        Convergence tolerance: how small the gradient may be beside that at 0.
+    max_iter : int, default=200
+        The most iterations, of both kinds.
+
+    See Also
+    --------
+    Newton : Newton's method from the start.
+    LBFGS : Without second derivatives, for many coefficients.
+    """
 
     descent: int = 5
     tol: float = 1e-10
@@ -75,6 +125,7 @@ class Hybrid(Solver):
     needs_smooth_penalty = True
 
     def iterates(self, problem: Problem, theta: Any) -> Iterator[tuple[Any, float]]:
+        """Yield the next θ and how far it was from a minimum, relative to θ = 0, without end."""
         steps = GradientDescent().iterates(problem, theta)
         for _, (theta, left) in zip(range(self.descent), steps):
             yield theta, left
@@ -88,6 +139,21 @@ class IRLS(Solver):
     For a loss of residuals (absolute, Huber, log-cosh, quantile) ω is slope over residual, with a floor for residuals
     near 0 that shrinks as the iterations go on, and z is y. For any other, ω is the curvature and z the score minus
     slope over curvature: Newton's step, read as least squares.
+
+    Parameters
+    ----------
+    floor : float, default=1e-12
+        The smallest residual that ω is computed with.
+    tol : float, default=1e-10
+        Convergence tolerance: how small the gradient may be beside that at 0, or for a loss with corners the change of
+        the objective beside its value at 0.
+    max_iter : int, default=500
+        The most iterations.
+
+    See Also
+    --------
+    Newton : The same for smooth losses, without the least squares.
+    AugmentedLagrangian : Losses with corners, to a duality gap.
     """
 
     floor: float = 1e-12
@@ -98,6 +164,7 @@ class IRLS(Solver):
     needs_rows = True
 
     def check(self, problem: Problem) -> None:
+        """Refuse a problem that this solver cannot take, in one sentence that names those that could."""
         super().check(problem)
         if not hasattr(problem.loss, "majoriser"):
             replace(Newton(), tol=self.tol).check(problem)
@@ -105,6 +172,7 @@ class IRLS(Solver):
             raise ValueError("IRLS takes one score a row and Softmax has several; use 'newton', 'hybrid' or 'lbfgs'.")
 
     def iterates(self, problem: Problem, theta: Any) -> Iterator[tuple[Any, float]]:
+        """Yield the next θ and how far it was from a minimum, relative to θ = 0, without end."""
         loss, y = problem.loss, problem.y
         residual_form = hasattr(loss, "majoriser")
         xp = namespace(theta)

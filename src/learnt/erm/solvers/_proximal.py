@@ -61,12 +61,34 @@ def residual(problem: Problem, theta: Any, gradient: Any, n: int) -> float:
 
 @dataclass(frozen=True)
 class ISTA(Solver):
-    """θ ← prox(θ − step·gradient), the step halved until its quadratic model holds."""
+    """θ ← prox(θ − step·gradient), the step halved until its quadratic model holds.
+
+    For penalties with corners and for constraints, where it is projected gradient. The objective falls in every step.
+
+    Parameters
+    ----------
+    tol : float, default=1e-8
+        Convergence tolerance: how small the gradient may be beside that at 0, or the duality gap beside the objective
+        at 0.
+    max_iter : int, default=10000
+        The most iterations.
+
+    See Also
+    --------
+    FISTA : The same with momentum, faster.
+    CoordinateDescent : One coefficient at a time, faster for sparse solutions.
+
+    References
+    ----------
+    .. [1] A. Beck, M. Teboulle, "A fast iterative shrinkage-thresholding algorithm for linear inverse problems", SIAM
+       Journal on Imaging Sciences, 2009.
+    """
 
     tol: float = 1e-8
     max_iter: int = 10_000
 
     def iterates(self, problem: Problem, theta: Any) -> Iterator[tuple[Any, float]]:
+        """Yield the next θ and how far it was from a minimum, relative to θ = 0, without end."""
         value, gradient = problem.smooth(theta)
         step, n = first_step(problem, gradient), 0
         while step > 0:
@@ -79,12 +101,34 @@ class ISTA(Solver):
 
 @dataclass(frozen=True)
 class FISTA(Solver):
-    """ISTA from a point ahead of the last two iterates; the momentum restarts where it points uphill."""
+    """ISTA from a point ahead of the last two iterates; the momentum restarts where it points uphill.
+
+    Parameters
+    ----------
+    tol : float, default=1e-8
+        Convergence tolerance: how small the gradient may be beside that at 0, or the duality gap beside the objective
+        at 0.
+    max_iter : int, default=10000
+        The most iterations.
+
+    See Also
+    --------
+    ISTA : Without momentum: the objective falls in every step.
+    CoordinateDescent : One coefficient at a time, faster for sparse solutions.
+
+    References
+    ----------
+    .. [1] A. Beck, M. Teboulle, "A fast iterative shrinkage-thresholding algorithm for linear inverse problems", SIAM
+       Journal on Imaging Sciences, 2009.
+    .. [2] B. O'Donoghue, E. Candès, "Adaptive restart for accelerated gradient schemes", Foundations of Computational
+       Mathematics, 2015.
+    """
 
     tol: float = 1e-8
     max_iter: int = 10_000
 
     def iterates(self, problem: Problem, theta: Any) -> Iterator[tuple[Any, float]]:
+        """Yield the next θ and how far it was from a minimum, relative to θ = 0, without end."""
         xp = namespace(theta)
         ahead, t, n = theta, 1.0, 0
         value, gradient = problem.smooth(theta)
@@ -108,6 +152,23 @@ class ADMM(Solver):
 
     min loss(z) + penalty(w) subject to z = Xw + b: z by the loss's prox, (w, b) by least squares, w by the penalty's
     prox, and multipliers that remember by how much they disagree.
+
+    Parameters
+    ----------
+    tol : float, default=1e-8
+        Convergence tolerance: how far z and Xw + b may be apart, and may still move, relatively.
+    max_iter : int, default=20000
+        The most iterations.
+
+    See Also
+    --------
+    AugmentedLagrangian : Fewer and longer iterations, for smooth penalties.
+    LinearProgram : Exact, for losses and penalties made of straight pieces.
+
+    References
+    ----------
+    .. [1] S. Boyd, N. Parikh, E. Chu, B. Peleato, J. Eckstein, "Distributed optimization and statistical learning via
+       the alternating direction method of multipliers", Foundations and Trends in Machine Learning, 2011.
     """
 
     tol: float = 1e-8
@@ -116,6 +177,7 @@ class ADMM(Solver):
     needs_rows = True
 
     def check(self, problem: Problem) -> None:
+        """Refuse a problem that this solver cannot take, in one sentence that names those that could."""
         super().check(problem)
         if not hasattr(problem.loss, "prox") or problem.n_outputs > 1:
             raise ValueError(
@@ -123,6 +185,7 @@ class ADMM(Solver):
             )
 
     def iterates(self, problem: Problem, theta: Any) -> Iterator[tuple[Any, float]]:
+        """Yield the next θ and how far it was from a minimum, relative to θ = 0, without end."""
         gram = problem.bent_gram(0 * problem.y + 1)
         # A quadratic penalty goes into the least squares; any other has its own copy v of w, weighted by `unit`.
         unit = 0.0 if problem.smooth_penalty else float(namespace(gram).sum(gram * identity(gram))) / gram.shape[0]

@@ -8,7 +8,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Constant:
-    """The same step always."""
+    """The same step always.
+
+    Parameters
+    ----------
+    step : float
+        Its length.
+
+    See Also
+    --------
+    Decay : Steps that shrink.
+
+    Examples
+    --------
+    >>> Constant(0.5)(10)
+    0.5
+    """
 
     step: float
 
@@ -20,6 +35,19 @@ class Constant:
 class Decay:
     """step / t^power: with power 1 the safe and slow t₀/t.
 
+    Parameters
+    ----------
+    step : float
+        Length of the first step.
+    power : float, default=1.0
+        How fast steps shrink; 0 for not at all, 0.5 is usual for noisy gradients.
+
+    See Also
+    --------
+    Constant : Steps that do not shrink.
+
+    Examples
+    --------
     >>> Decay(0.5)(10), Decay(0.5, power=0)(10)
     (0.05, 0.5)
     """

@@ -24,7 +24,17 @@ _SMALLEST_RCOND = 1e-10  # below, eigenvalues are used to separate signal from r
 
 
 class Sums(NamedTuple):
-    """The objective, its gradient and, where asked for, its curvature, at one point, as NumPy arrays."""
+    """The objective, its gradient and, where asked for, its curvature, at one point, as NumPy arrays.
+
+    Parameters
+    ----------
+    value : float
+        The objective.
+    gradient : ndarray of shape (n_parameters,)
+        Its gradient.
+    curvature : ndarray of shape (n_parameters, n_parameters) or None
+        Its second derivatives, where asked for.
+    """
 
     value: float
     gradient: np.ndarray
@@ -41,18 +51,47 @@ class Objective(Protocol):
 
 
 class Curvature:
-    """A curvature that steps are solved with, updated by the steps taken since it was computed (BFGS)."""
+    """A curvature that steps are solved with, updated by the steps taken since it was computed (BFGS).
+
+    Parameters
+    ----------
+    solve : callable
+        v ↦ H⁻¹v for the curvature as it was computed.
+
+    See Also
+    --------
+    solver_of : Makes `solve` from a matrix.
+    """
 
     def __init__(self, solve: Callable[[np.ndarray], np.ndarray]) -> None:
         self._solve = solve
         self._pairs: list[Pair] = []
 
     def solve(self, v: np.ndarray) -> np.ndarray:
-        """H⁻¹v."""
+        """H⁻¹v, with what was learnt from steps.
+
+        Parameters
+        ----------
+        v : ndarray of shape (n_parameters,)
+            The right-hand side.
+
+        Returns
+        -------
+        solution : ndarray of shape (n_parameters,)
+            H⁻¹v.
+        """
         return inverse_times(self._pairs, v, self._solve)
 
     def learn(self, step: np.ndarray, change: np.ndarray) -> None:
-        """The gradient changed by `change` over `step`."""
+        """Learn that the gradient changed by `change` over `step`.
+
+        Parameters
+        ----------
+        step : ndarray of shape (n_parameters,)
+            The step that was taken.
+        change : ndarray of shape (n_parameters,)
+            The gradient after it less that before.
+        """
         product = float(step @ change)
         if product > 1e-10 * float(np.linalg.norm(step) * np.linalg.norm(change)):
             self._pairs.append((step, change, product))
@@ -73,6 +112,7 @@ class Stage(NamedTuple):
 
     @property
     def converged(self) -> bool:
+        """Whether the search has come down to its goal, or to rounding."""
         return self.decrement <= max(self.goal, self.floor)
 
 
@@ -85,7 +125,27 @@ def sparing_newton(
 ) -> Iterator[Stage]:
     """The stages of Newton's method with a line search until the decrement is below tol² of the objective.
 
-    `curvature`, of a sample say, and `sums` at the start save a pass where they are known.
+    Parameters
+    ----------
+    objective : object with at(point, curvature)
+        What is minimised: `at` returns `Sums`, and `convex` says whether it is convex.
+    start : ndarray of shape (n_parameters,)
+        Where to start.
+    tol : float
+        Convergence tolerance, whose square the decrement is compared with.
+    curvature : Curvature or None, default=None
+        A curvature to start with, of a sample say, which saves a pass.
+    sums : Sums or None, default=None
+        The sums at the start, where they are known.
+
+    Yields
+    ------
+    stage : Stage
+        The state of the search, after each step.
+
+    See Also
+    --------
+    SparingNewton : The same as a solver of problems.
     """
     point, n_iter, told, fresh, kind = start, 0, -1, curvature is None, "own"
     if curvature is None:
@@ -146,12 +206,42 @@ def _curved(objective: Objective, point: np.ndarray, kind: str = "own") -> tuple
 
 
 def solver_of(H: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """v ↦ H⁻¹v, or the shortest solution where H is singular."""
+    """v ↦ H⁻¹v, or the shortest solution where H is singular.
+
+    Parameters
+    ----------
+    H : ndarray of shape (n, n)
+        A symmetric positive semidefinite matrix.
+
+    Returns
+    -------
+    solve : callable
+        From v to the solution.
+
+    See Also
+    --------
+    positive_solver : Only where H is safely positive.
+    """
     return positive_solver(H) or _shortest(H)
 
 
 def positive_solver(H: Any) -> Callable[[np.ndarray], np.ndarray] | None:
-    """v ↦ H⁻¹v by Cholesky in units where the diagonal is 1; None where H is not safely positive."""
+    """v ↦ H⁻¹v by Cholesky in units where the diagonal is 1; None where H is not safely positive.
+
+    Parameters
+    ----------
+    H : ndarray of shape (n, n)
+        A symmetric matrix.
+
+    Returns
+    -------
+    solve : callable or None
+        From v to the solution.
+
+    See Also
+    --------
+    solver_of : The shortest solution where H is singular.
+    """
     diagonal = np.diag(H)
     if not np.isfinite(H).all() or not (diagonal > 0).all():
         return None
@@ -211,8 +301,22 @@ class _OfProblem:
 
 @dataclass(frozen=True)
 class SparingNewton(Solver):
-    """Newton's method that computes second derivatives again only where steps with the old ones have become slow: the
-    fewest passes over the rows, so that it is what "auto" takes for rows that are read in blocks."""
+    """Newton's method that computes second derivatives again only where steps with the old ones have become slow.
+
+    It makes the fewest passes over the rows, so that it is what "auto" takes for rows that are read in blocks.
+
+    Parameters
+    ----------
+    tol : float, default=1e-7
+        Convergence tolerance: its square is compared with the decrement of Newton's method beside the objective.
+    max_iter : int, default=100
+        The most iterations.
+
+    See Also
+    --------
+    Newton : Second derivatives in every step.
+    LBFGS : Without second derivatives, for many coefficients.
+    """
 
     tol: float = 1e-7
     max_iter: int = 100
@@ -222,6 +326,7 @@ class SparingNewton(Solver):
     needs_smooth_penalty = True
 
     def iterates(self, problem: Problem, theta: Any) -> Iterator[tuple[Any, float]]:
+        """Yield the next θ and how far it was from a minimum, relative to θ = 0, without end."""
         objective = _OfProblem(problem, theta)
         height = max(problem.height, 1e-300)
         for stage in sparing_newton(objective, to_numpy(theta).ravel(), self.tol):

@@ -52,37 +52,46 @@ class LogisticRegression(
         penalty = (1 − ρ) ‖coef‖²/2 + ρ‖coef‖₁,    ρ = l1_ratio
 
     ℓ is the log loss: −log of the probability of the class that was seen, where probabilities are the softmax of the
-    scores (two classes share one score). The intercept c is not penalised.
+    scores (two classes share one score). The intercept c is not penalised. Take it as the first classifier on any
+    table: it is fast, its probabilities are usually well calibrated, and its coefficients can be read as changes of
+    log-odds.
 
     It fits from sums over rows, so X may be an array, a memory map, a SciPy matrix, a tensor on a device, a
-    `learnt.scan` table larger than memory, or a Dask collection. Columns need no scaling: they are brought to like
-    units inside. The result does not depend on the number of threads.
+    `learnt.scan` table larger than memory, or a Dask collection. Columns need no scaling for convergence: they are
+    brought to like units inside. The result does not depend on the number of threads.
 
     Parameters
     ----------
     penalty : {"l2", "l1", "elasticnet", None}, default="deprecated"
-        scikit-learn's old way to say what `C` and `l1_ratio` say: "l1" means `l1_ratio=1`, None means `C=np.inf`.
+        Deprecated; kept for scikit-learn's signature: what `C` and `l1_ratio` say now. "l2" means `l1_ratio=0`, "l1"
+        means `l1_ratio=1`, "elasticnet" takes `l1_ratio` as it is, None means `C=np.inf`.
     C : float, default=1.0
-        The weight of the loss against the penalty, greater than 0; `np.inf` for no penalty.
-    l1_ratio : float, default=0.0
-        ρ, the share of the absolute in the penalty, which leaves few coefficients: 1 for the absolute alone. With it, X
+        Inverse of the regularisation strength, greater than 0: the weight of the loss against the penalty. Smaller
+        values mean more shrinkage and less overfitting; `np.inf` for no penalty. Try powers of 10, or let
+        `LogisticRegressionCV` choose. The penalty sees columns in their own units, so bring those to like scale where
+        shrinkage matters.
+    l1_ratio : float or None, default=0.0
+        ρ, the share of the absolute in the penalty, from 0 to 1. 0 (or None) shrinks all coefficients; 1 makes many
+        exactly 0 and so selects features; in between (elastic net) correlated columns are kept together. Above 0, X
         must be an array or a SciPy matrix in memory.
     dual : bool, default=False
         Kept for scikit-learn's signature: which form is solved is chosen by the shape of X.
     tol : float, default=1e-4
-        Stop when the objective is thought to be within tol³, relatively, of its minimum: 1e-12 at 1e-4. Stopped by
-        `max_iter` within tol² of it, the fit counts as converged all the same. With `l1_ratio` > 0 a duality gap is
-        known, and the fit stops when that is tol² of the objective. The ways of `learnt.erm.solvers` stop when the
-        largest entry of the gradient is tol times that at 0.
+        Convergence tolerance: stop when the objective is thought to be within tol³, relatively, of its minimum: 1e-12
+        at 1e-4. Stopped by `max_iter` within tol² of it, the fit counts as converged all the same. With `l1_ratio` > 0
+        a duality gap is known, and the fit stops when that is tol² of the objective. The ways of `learnt.erm.solvers`
+        stop when the largest entry of the gradient is tol times that at 0.
     fit_intercept : bool, default=True
         Whether to fit c; otherwise it is 0.
     intercept_scaling : float, default=1
         Kept for scikit-learn's signature: the intercept is never penalised, whatever its scale.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, which multiply those of the rows; "balanced" gives each class the same total.
-    random_state : int, RandomState or None
+        Weights of the classes, which multiply those of the rows. "balanced" gives each class the same total: more
+        recall of rare classes at the cost of precision, and probabilities that are no longer calibrated.
+    random_state : int, RandomState or None, default=None
         The order of the rows for `solver="sgd"`; elsewhere the minimum is found, not drawn.
     solver : str, default="auto"
+        How the minimum is found; all ways lead to the same one, so leave it at "auto".
         "auto" takes Newton's method where the table is small, Newton on a sample and L-BFGS on all rows where it is
         tall, Newton over the rows where they are fewer than the columns, L-BFGS where both are many, Newton with
         conjugate gradients where most cells are zeros or classes are many, and with coordinate descent where
@@ -92,7 +101,7 @@ class LogisticRegression(
         "gd", "momentum", "nesterov", "adagrad", "adam", "sgd", "newton-diagonal", "hybrid", "irls", "ista", "fista" and
         "cd" are the ways of `learnt.erm.solvers`, for X in memory: they need scaled columns and more iterations.
     max_iter : int, default=100
-        The most steps over all rows.
+        The most steps over all rows. Raise it where a warning says that the fit has not converged.
     verbose : int, default=0
         Log each step to the logger "learnt" at level INFO.
     warm_start : bool, default=False
@@ -102,16 +111,38 @@ class LogisticRegression(
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
+    classes_ : ndarray of shape (n_classes,)
         The labels in order. A class whose rows all have weight 0 is not there.
-    coef_ : array of shape (1, n_features) or (n_classes, n_features)
-    intercept_ : array of shape (1,) or (n_classes,)
-    n_iter_ : array of shape (1,)
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The weight of each column: one row for two classes (the log-odds of `classes_[1]`), else one a class.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The constant c of each score.
+    n_iter_ : ndarray of shape (1,)
         Steps over all rows.
     converged_ : bool
         Whether the minimum was reached, to `tol`.
     optimality_ : float
         How far above its minimum the objective is thought to be, relatively; NaN where that is not known.
+
+    See Also
+    --------
+    LogisticRegressionCV : Chooses C and l1_ratio by cross-validation.
+    SGDClassifier : The same objective one row at a time, for rows that keep coming.
+    learnt.svm.LinearSVC : A hinge in place of the log loss, without probabilities.
+    learnt.calibration.CalibratedClassifierCV : Calibrates the probabilities of any classifier.
+
+    Notes
+    -----
+    Of n rows and d columns, a step of Newton's method takes time in n·d², one of L-BFGS in n·d. Classes that the
+    columns separate exactly have no best fit without a penalty; the fit then stops with a warning.
+
+    References
+    ----------
+    .. [1] D. R. Cox, "The regression analysis of binary sequences", Journal of the Royal Statistical Society B, 1958.
+    .. [2] T. Hastie, R. Tibshirani, J. Friedman, "The Elements of Statistical Learning", chapter 4.4, 2nd edition,
+       Springer, 2009.
+    .. [3] D. C. Liu, J. Nocedal, "On the limited memory BFGS method for large scale optimization", Mathematical
+       Programming, 1989.
 
     Examples
     --------
@@ -146,22 +177,22 @@ class LogisticRegression(
 
     def __init__(
         self,
-        penalty="deprecated",
+        penalty: str | None = "deprecated",
         *,
-        C=1.0,
-        l1_ratio=0.0,
-        dual=False,
-        tol=1e-4,
-        fit_intercept=True,
-        intercept_scaling=1,
-        class_weight=None,
-        random_state=None,
-        solver="auto",
-        max_iter=100,
-        verbose=0,
-        warm_start=False,
-        n_jobs=None,
-    ):
+        C: float = 1.0,
+        l1_ratio: float | None = 0.0,
+        dual: bool = False,
+        tol: float = 1e-4,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        class_weight: Any = None,
+        random_state: Any = None,
+        solver: str = "auto",
+        max_iter: int = 100,
+        verbose: int = 0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
         self.penalty = penalty
         self.C = C
         self.l1_ratio = l1_ratio

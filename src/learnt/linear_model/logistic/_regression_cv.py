@@ -41,46 +41,93 @@ _OWN_SCORES = {
 class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, Estimator, Explained):
     """`LogisticRegression` whose C, and l1_ratio where several are given, score best on rows left out.
 
-    Every fold fits all of `Cs` from strong penalties to weak ones, each from the last; folds run on the pool.
+    Every fold fits all of `Cs` from strong penalties to weak ones, each from the last; folds run on the pool. That is
+    much cheaper than a `GridSearchCV` over `LogisticRegression`.
 
     Parameters
     ----------
     Cs : int or list of float, default=10
-        The values of C to choose from, or how many of them between 1e-4 and 1e4.
+        The values of C (inverse regularisation strength) to choose from, or how many of them between 1e-4 and 1e4. Add
+        more around the chosen one, or beyond, where it is the first or last.
     l1_ratios : list of float or None, default="warn"
-        The shares of the absolute in the penalty to choose from; None and "warn" (scikit-learn's default) mean 0.
-    fit_intercept, dual, tol, max_iter, intercept_scaling, random_state
-        As in `LogisticRegression`. The fits of folds stop within tol² of the minimum, the last one within tol³.
+        The shares of the absolute in the penalty to choose from, each in 0…1: 0 shrinks all coefficients, 1 makes many
+        exactly 0. None and "warn" (scikit-learn's default) mean 0.
+    fit_intercept : bool, default=True
+        Whether to fit the intercept, which is not penalised; otherwise it is 0.
     cv : int, splitter or iterable, default=None
-        The folds; None for 5, stratified.
+        The folds: their number, a splitter of `learnt.model_selection`, or pairs of training and validation rows. None
+        means 5, stratified.
+    dual : bool, default=False
+        Kept for scikit-learn's signature: which form is solved is chosen by the shape of X.
     penalty : {"l2", "l1", "elasticnet"}, default="deprecated"
-        scikit-learn's old way to say what `l1_ratios` says.
+        Deprecated; kept for scikit-learn's signature: what `l1_ratios` says now. Where `l1_ratios` is not given, "l1"
+        means a ratio of 1 and "l2" one of 0; "elasticnet" needs `l1_ratios`.
     scoring : str, callable or None, default="warn"
-        What is best; None and "warn" (scikit-learn's default) mean accuracy. "neg_log_loss" judges probabilities.
-    solver : {"auto", "newton", "lbfgs"}, default="lbfgs"
-        As in `LogisticRegression`, but scikit-learn's default "lbfgs" means "auto".
+        What is best; None and "warn" (scikit-learn's default) mean accuracy. "neg_log_loss" judges probabilities and
+        tells close penalties apart better.
+    solver : str, default="lbfgs"
+        How minima are found: "auto" chooses by the shape of X, "newton" is Newton's method. scikit-learn's default
+        "lbfgs" means "auto", as do "liblinear", "sag" and "saga"; "newton-cholesky" and "newton-cg" mean "newton".
+    tol : float, default=1e-4
+        Convergence tolerance: the fits of folds stop within tol² of the minimum, relatively, the last one within tol³.
+    max_iter : int, default=100
+        The most steps of each fit. Raise it where a warning says that fits have not converged.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, which multiply those of the rows; "balanced" over all rows, not each fold's.
+        Weights of the classes, which multiply those of the rows; "balanced" over all rows, not each fold's. It gives
+        more recall of rare classes, at the cost of precision.
     n_jobs : int or None, default=None
         The most threads to use; None for all that the process may.
     verbose : int, default=0
         Kept for scikit-learn's signature: nothing is printed.
     refit : bool, default=True
         Whether to fit all rows with the best C; otherwise coefficients and C are means over folds of each one's best.
+    intercept_scaling : float, default=1.0
+        Kept for scikit-learn's signature: the intercept is never penalised, whatever its scale.
+    random_state : int, RandomState or None, default=None
+        Kept for scikit-learn's signature: minima are found, not drawn.
     use_legacy_attributes : bool, default="warn"
         True and "warn" (scikit-learn's default) for dicts and arrays by class, False for plain arrays.
 
     Attributes
     ----------
-    classes_, coef_, intercept_ : as in `LogisticRegression`
-    Cs_, l1_ratios_ : array
-        What was tried.
-    C_, l1_ratio_ : array of shape (1,) or (n_classes,), all the same, or float
-        What was chosen.
-    scores_ : dict of class to array (n_folds, n_cs[, n_l1_ratios]), or array (n_folds, n_l1_ratios, n_cs)
-    coefs_paths_ : dict of class to array (n_folds, n_cs[, n_l1_ratios], n_dof), or array (n_folds, n_l1_ratios, n_cs,
-        n_classes, n_dof)
-    n_iter_ : array (1, n_folds, n_cs[, n_l1_ratios]), or (n_folds, n_l1_ratios, n_cs)
+    classes_ : ndarray of shape (n_classes,)
+        The labels in order.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The weight of each column: one row for two classes (the log-odds of `classes_[1]`), else one a class.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The constant of each score.
+    Cs_ : ndarray of shape (n_cs,)
+        The values of C that were tried.
+    l1_ratios_ : ndarray of shape (n_l1_ratios,)
+        The values of l1_ratio that were tried.
+    C_ : ndarray of shape (1,) or (n_classes,), or float
+        The C that was chosen, repeated for each class; one number without `use_legacy_attributes`.
+    l1_ratio_ : ndarray of shape (1,) or (n_classes,), or float
+        The l1_ratio that was chosen, repeated for each class; one number without `use_legacy_attributes`.
+    scores_ : dict of ndarray, or ndarray of shape (n_folds, n_l1_ratios, n_cs)
+        The scores of all folds. With `use_legacy_attributes` a dict that has for each class the same array, of shape
+        (n_folds, n_cs) or (n_folds, n_cs, n_l1_ratios).
+    coefs_paths_ : dict of ndarray, or ndarray of shape (n_folds, n_l1_ratios, n_cs, n_classes, n_dof)
+        The coefficients of all fits, intercepts last. With `use_legacy_attributes` a dict of class to array of shape
+        (n_folds, n_cs, n_dof) or (n_folds, n_cs, n_l1_ratios, n_dof).
+    n_iter_ : ndarray of shape (n_folds, n_l1_ratios, n_cs)
+        Steps of all fits; with `use_legacy_attributes` of shape (1, n_folds, n_cs) or (1, n_folds, n_cs, n_l1_ratios).
+
+    See Also
+    --------
+    LogisticRegression : One fit with a given C.
+    RidgeClassifierCV : Least squares in place of the log loss, cheaper still.
+    learnt.model_selection.GridSearchCV : Chooses parameters of any estimator.
+
+    Notes
+    -----
+    n_folds · n_cs · n_l1_ratios fits, each started from its neighbour, and one more with `refit`. Among equal scores
+    the smallest C is chosen.
+
+    References
+    ----------
+    .. [1] T. Hastie, R. Tibshirani, J. Friedman, "The Elements of Statistical Learning", chapters 4.4 and 7.10, 2nd
+       edition, Springer, 2009.
 
     Examples
     --------
@@ -120,24 +167,24 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, Estim
     def __init__(
         self,
         *,
-        Cs=10,
-        l1_ratios="warn",
-        fit_intercept=True,
-        cv=None,
-        dual=False,
-        penalty="deprecated",
-        scoring="warn",
-        solver="lbfgs",
-        tol=1e-4,
-        max_iter=100,
-        class_weight=None,
-        n_jobs=None,
-        verbose=0,
-        refit=True,
-        intercept_scaling=1.0,
-        random_state=None,
-        use_legacy_attributes="warn",
-    ):
+        Cs: Any = 10,
+        l1_ratios: Any = "warn",
+        fit_intercept: bool = True,
+        cv: Any = None,
+        dual: bool = False,
+        penalty: str | None = "deprecated",
+        scoring: Any = "warn",
+        solver: str = "lbfgs",
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        refit: bool = True,
+        intercept_scaling: float = 1.0,
+        random_state: Any = None,
+        use_legacy_attributes: bool | str = "warn",
+    ) -> None:
         self.Cs = Cs
         self.l1_ratios = l1_ratios
         self.fit_intercept = fit_intercept
@@ -157,7 +204,19 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, Estim
         self.use_legacy_attributes = use_legacy_attributes
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> LogisticRegressionCV:
-        """Choose C and fit the coefficients with it; a row of weight 2 counts as two rows, one of weight 0 as none."""
+        """Choose C and fit the coefficients with it; a row of weight 2 counts as two rows, one of weight 0 as none.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows to learn from.
+        y : array-like of shape (n_samples,)
+            Class labels: numbers, text or booleans.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts: 2 as two rows, 0 as none. None counts every row once.
+        **params : dict
+            What the splitter and the scorer are passed, such as `groups`; only with metadata routing.
+        """
         ratios = self._check_parameters()
         self._refuse_unrouted(params)
         present, n = present_rows(sample_weight, X), rows_given(sample_weight)
@@ -355,7 +414,24 @@ class LogisticRegressionCV(ProbabilisticLinearClassifier, ClassifierMixin, Estim
         self.l1_ratio_ = np.full(len(keys), self.l1_ratio_)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> float:
-        """The score of the predictions by `scoring`: the share of right labels unless another was chosen."""
+        """The score of the predictions by `scoring`: the share of right labels unless another was chosen.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows of the columns it was fitted to.
+        y : array-like of shape (n_samples,)
+            Their true labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts: 2 as two rows, 0 as none. None counts every row once.
+        **params : dict
+            What the scorer is passed; only with metadata routing.
+
+        Returns
+        -------
+        score : float
+            The score by `scoring`: accuracy unless another was chosen.
+        """
         self._refuse_unrouted(params)
         if self.scoring is None or (isinstance(self.scoring, str) and self.scoring in ("warn", "accuracy")):
             return super().score(X, y, sample_weight)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -42,8 +42,18 @@ class StochasticClassifier(StochasticDescent, LinearClassifier):
     classes_: np.ndarray
 
     @progress.with_callbacks
-    def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None) -> Any:
-        """Fit from the start, or from `coef_init` and `intercept_init`, until nothing improves."""
+    def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None) -> Self:
+        """Fit from the start, or from `coef_init` and `intercept_init`, until nothing improves.
+
+        Parameters
+        ----------
+        coef_init : array-like of shape (1, n_features) or (n_classes, n_features), default=None
+            Coefficients to start from; None for 0, or for the last ones with `warm_start`.
+        intercept_init : array-like of shape (1,) or (n_classes,), default=None
+            Intercepts to start from.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What the steps of each row are multiplied by; rows of weight 0 are left out. None counts every row once.
+        """
         self._check_parameters()
         going_on = self._goes_on(X, coef_init)
         X, y, w = self._checked(X, y, sample_weight, "label")
@@ -62,8 +72,16 @@ class StochasticClassifier(StochasticDescent, LinearClassifier):
         self._warn(ends)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        """One epoch over these rows, from where the last call ended; the first call names all `classes`."""
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """One epoch over these rows, from where the last call ended; the first call names all `classes`.
+
+        Parameters
+        ----------
+        classes : array-like of shape (n_classes,), default=None
+            All labels that will ever come. The first call needs them; later ones may leave them out.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What the steps of each row are multiplied by; rows of weight 0 are left out. None counts every row once.
+        """
         first = not hasattr(self, "coef_")
         self._check_parameters(partial=True)
         if self._get("class_weight") == "balanced":
@@ -157,54 +175,105 @@ class SGDClassifier(StochasticClassifier, ClassifierMixin, Estimator):
     """A linear classifier, one row at a time:  min over w, b of  mean loss(y, xᵀw + b) + alpha·penalty(w).
 
     Each row moves the coefficients against the gradient of its own loss, by steps that shrink; rows are shuffled every
-    epoch. With more than two classes, one for each against the rest. Columns should be of like scale. A row's weight
-    multiplies its steps; rows of weight 0 are not there. Files (`learnt.scan`) and Dask collections are read once an
-    epoch, twice with `early_stopping`, a piece in memory at a time: rows are shuffled within a piece of some tens
-    of megabytes, so order a file at random; y is in memory.
+    epoch. With more than two classes, one for each against the rest. A row's weight multiplies its steps; rows of
+    weight 0 are not there. Take it where rows are too many for memory or keep coming (`partial_fit`); for what fits in
+    memory, `LogisticRegression` and `LinearSVC` find the exact minimum without a learning rate to tune.
 
     Parameters
     ----------
     loss : str, default="hinge"
-        "hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron", or a loss of numbers on −1 and +1:
-        "squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive".
+        What a score costs. "hinge" is a linear support vector machine; "log_loss" is logistic regression, with
+        probabilities; "modified_huber" is robust to outliers and has probabilities; "squared_hinge" is the square of
+        the hinge; "perceptron" is that of `Perceptron`. Or a loss of numbers on −1 and +1: "squared_error" (halved),
+        "huber", "epsilon_insensitive", "squared_epsilon_insensitive".
     penalty : {"l2", "l1", "elasticnet", None}, default="l2"
-        ‖w‖²/2, ‖w‖₁, or l1_ratio·‖w‖₁ + (1 − l1_ratio)·‖w‖²/2.
+        Kind of regularisation. "l2" is ‖w‖²/2, which shrinks all coefficients; "l1" is ‖w‖₁, which makes many exactly 0
+        and so selects features; "elasticnet" is l1_ratio·‖w‖₁ + (1 − l1_ratio)·‖w‖²/2; None is none.
     alpha : float, default=1e-4
-        Strength of the penalty; the "optimal" steps are 1/(alpha(t₀ + t)).
+        Regularisation strength: larger values mean more shrinkage and less overfitting. It also sets the "optimal"
+        steps, 1/(alpha(t₀ + t)). Try powers of 10 from 1e-6 to 0.1.
     l1_ratio : float, default=0.15
+        Share of the absolute in the "elasticnet" penalty, from 0 (all "l2") to 1 (all "l1"); other penalties do not use
+        it.
     fit_intercept : bool, default=True
+        Whether to fit the intercept b, which is not penalised; otherwise it is 0, which suits centred data.
     max_iter : int, default=1000
-        The most epochs.
+        The most epochs, passes over the rows, of `fit`; a call of `partial_fit` is one.
     tol : float or None, default=1e-3
-        Stop when the objective has not fallen by `tol` for `n_iter_no_change` epochs; None for all epochs.
+        Convergence tolerance: stop when the mean loss has not fallen by `tol` for `n_iter_no_change` epochs. None runs
+        all epochs.
     shuffle : bool, default=True
+        Whether rows come in a new random order every epoch. Leave it on unless they are in random order already.
     verbose : int, default=0
-        Kept for scikit-learn's signature: see `learnt.engine.progress`.
+        Kept for scikit-learn's signature: nothing is printed.
     epsilon : float, default=0.1
-        The parameter of the Huber and insensitive losses.
-    n_jobs : int or None
-        The most threads, where there are more than two classes.
-    random_state : int, RandomState or None
+        The parameter of the losses "huber" (beyond it a miss counts linearly), "epsilon_insensitive" and
+        "squared_epsilon_insensitive" (up to it a miss costs nothing).
+    n_jobs : int or None, default=None
+        The most threads, where there are more than two classes; None or -1 for all that this process may use.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws the order of the rows, and those held out for `early_stopping`. Pass an integer to get the same result
+        every time.
     learning_rate : {"optimal", "constant", "invscaling", "adaptive", "pa1", "pa2"}, default="optimal"
-        "invscaling" is eta0/t^power_t; "adaptive" divides eta0 by 5 where nothing improves; "pa1" and "pa2" are the
-        passive-aggressive steps of at most eta0.
-    eta0, power_t : float, default=0.01 and 0.5
+        How steps shrink with their number t. "optimal" is 1/(alpha(t₀ + t)) and needs no eta0; "constant" is eta0;
+        "invscaling" is eta0/t^power_t; "adaptive" is eta0, divided by 5 where nothing improves; "pa1" and "pa2" are the
+        passive-aggressive steps, of at most eta0 or damped by it, for the "hinge" loss.
+    eta0 : float, default=0.01
+        Initial learning rate of all schedules but "optimal". Lower it where the fit overflows, raise it where it is
+        slow.
+    power_t : float, default=0.5
+        How fast "invscaling" steps shrink: the exponent in eta0 / t^power_t.
     early_stopping : bool, default=False
-        Judge by the accuracy on `validation_fraction` of the rows, held out, and keep the best epoch.
-    validation_fraction, n_iter_no_change : float and int, default=0.1 and 5
+        Whether to judge epochs by the accuracy on rows held out and keep the best one, against overfitting; otherwise
+        by the training loss. Not possible with `partial_fit`.
+    validation_fraction : float, default=0.1
+        Share of the rows that `early_stopping` holds out.
+    n_iter_no_change : int, default=5
+        Patience: how many epochs without an improvement of `tol` end the fit.
     class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, which multiply those of the rows. "balanced" gives every class the same total: more
+        recall of rare classes, at the cost of precision. With `partial_fit` give a dict.
     warm_start : bool, default=False
+        Whether the next `fit` goes on from the coefficients of the last one, instead of starting at 0.
     average : bool or int, default=False
-        Keep the mean of the coefficients over all steps, or from that step on.
+        Whether to keep the mean of the coefficients over all steps, which is less noisy than the last ones; an integer
+        averages from that step on.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-    coef_ : array of shape (1, n_features) or (n_classes, n_features)
-    intercept_ : array of shape (1,) or (n_classes,)
+    classes_ : ndarray of shape (n_classes,)
+        The labels in order.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The weight of each column: one row for two classes, else one a class against the rest.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The constant of each score.
     n_iter_ : int
+        Epochs of the last fit; the most of any class.
     t_ : float
         Steps taken, and one.
+
+    See Also
+    --------
+    LogisticRegression : The exact minimum of the log loss, also on files larger than memory.
+    learnt.svm.LinearSVC : The exact minimum of the hinge losses.
+    SGDRegressor : The same for numbers.
+    Perceptron : Steps of fixed length, only where a row is on the wrong side.
+    learnt.kernel_approximation.Nystroem : Features that make it nonlinear.
+
+    Notes
+    -----
+    An epoch takes time in the cells of X that are not 0. Bring columns to like scale first
+    (`learnt.preprocessing.StandardScaler`): one learning rate serves all. Files (`learnt.scan`) and Dask collections
+    are read once an epoch, twice with `early_stopping`, a piece in memory at a time: rows are shuffled within a piece
+    of some tens of megabytes, so order a file at random; y is in memory.
+
+    References
+    ----------
+    .. [1] L. Bottou, "Large-scale machine learning with stochastic gradient descent", COMPSTAT, 2010.
+    .. [2] T. Zhang, "Solving large scale linear prediction problems using stochastic gradient descent algorithms",
+       ICML, 2004.
+    .. [3] W. Xu, "Towards optimal one pass large scale learning with averaged stochastic gradient descent",
+       arXiv:1107.2490, 2011.
 
     Examples
     --------
@@ -213,6 +282,14 @@ class SGDClassifier(StochasticClassifier, ClassifierMixin, Estimator):
     >>> model = SGDClassifier(random_state=0).fit(X, ["no", "no", "yes", "yes"])
     >>> model.predict([[-1.5], [1.5]])
     array(['no', 'yes'], dtype='<U3')
+
+    Rows that come in batches:
+
+    >>> model = SGDClassifier("log_loss", random_state=0)
+    >>> for _ in range(10):
+    ...     model = model.partial_fit(X, ["no", "no", "yes", "yes"], classes=["no", "yes"])
+    >>> model.score(X, ["no", "no", "yes", "yes"])
+    1.0
     """
 
     __learnt_takes__ = Takes(sparse=True, lazy=True)
@@ -235,29 +312,29 @@ class SGDClassifier(StochasticClassifier, ClassifierMixin, Estimator):
 
     def __init__(
         self,
-        loss="hinge",
+        loss: str = "hinge",
         *,
-        penalty="l2",
-        alpha=0.0001,
-        l1_ratio=0.15,
-        fit_intercept=True,
-        max_iter=1000,
-        tol=1e-3,
-        shuffle=True,
-        verbose=0,
-        epsilon=0.1,
-        n_jobs=None,
-        random_state=None,
-        learning_rate="optimal",
-        eta0=0.01,
-        power_t=0.5,
-        early_stopping=False,
-        validation_fraction=0.1,
-        n_iter_no_change=5,
-        class_weight=None,
-        warm_start=False,
-        average=False,
-    ):
+        penalty: str | None = "l2",
+        alpha: float = 0.0001,
+        l1_ratio: float | None = 0.15,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        shuffle: bool = True,
+        verbose: int = 0,
+        epsilon: float = 0.1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        learning_rate: str = "optimal",
+        eta0: float = 0.01,
+        power_t: float = 0.5,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        average: bool | int = False,
+    ) -> None:
         self.loss = loss
         self.penalty = penalty
         self.alpha = alpha
@@ -282,7 +359,20 @@ class SGDClassifier(StochasticClassifier, ClassifierMixin, Estimator):
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Any:
-        """The probability of each class, (n, K), for the log and modified Huber losses."""
+        """The probability of each class, (n, K), for the losses "log_loss" and "modified_huber".
+
+        Of more than two classes, the probabilities of each against the rest are divided by their sum.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to predict, with the columns of those it was fitted to.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes)
+            The probability of each class, in the order of `classes_`; a row adds up to 1.
+        """
         scores = self.decision_function(X)
         xp = namespace(scores)
         if self.loss == "log_loss":
@@ -299,7 +389,18 @@ class SGDClassifier(StochasticClassifier, ClassifierMixin, Estimator):
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> Any:
-        """The logarithm of the probability of each class."""
+        """The logarithm of the probability of each class, for the losses "log_loss" and "modified_huber".
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to predict, with the columns of those it was fitted to.
+
+        Returns
+        -------
+        log_proba : ndarray of shape (n_samples, n_classes)
+            The logarithm of the probability of each class, in the order of `classes_`; −∞ where it is 0.
+        """
         p = self.predict_proba(X)
         with np.errstate(divide="ignore"):
             return namespace(p).log(p)

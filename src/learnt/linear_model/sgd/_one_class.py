@@ -22,28 +22,66 @@ class SGDOneClassSVM(OutlierMixin, StochasticDescent, Estimator):
 
         min over w, ρ of  ν/2 ‖w‖² − νρ + mean max(0, ρ − xᵀw)
 
-    It is the linear `svm.OneClassSVM` in time linear in the rows; after `kernel_approximation.Nystroem` it comes near
-    one with that kernel. Columns should be of like scale. A row's weight multiplies its steps.
+    It is the linear `learnt.svm.OneClassSVM` in time linear in the rows; after `learnt.kernel_approximation.Nystroem`
+    it comes near one with that kernel. Take it for novelty detection on many rows. A row's weight multiplies its steps.
 
     Parameters
     ----------
-    nu : float in (0, 1], default=0.5
-        ν: at most about this share of the rows lies outside.
-    learning_rate : {"optimal", "constant", "invscaling", "adaptive"}, default="optimal"
-        "optimal" steps are 1/(ν(t₀ + t)).
+    nu : float, default=0.5
+        ν, in (0, 1]: at most about this share of the training rows lies outside. Set it to the share of outliers that
+        you expect.
     fit_intercept : bool, default=True
         Whether to fit ρ; otherwise it is 0.
-    max_iter, tol, shuffle, verbose, random_state, eta0, power_t, warm_start, average
-        As for `SGDClassifier`.
+    max_iter : int, default=1000
+        The most epochs, passes over the rows, of `fit`; a call of `partial_fit` is one.
+    tol : float or None, default=1e-3
+        Convergence tolerance: stop when the mean loss has not fallen by `tol` for 5 epochs. None runs all epochs.
+    shuffle : bool, default=True
+        Whether rows come in a new random order every epoch. Leave it on unless they are in random order already.
+    verbose : int, default=0
+        Kept for scikit-learn's signature: nothing is printed.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws the order of the rows. Pass an integer to get the same result every time.
+    learning_rate : {"optimal", "constant", "invscaling", "adaptive"}, default="optimal"
+        How steps shrink with their number t. "optimal" is 1/(ν(t₀ + t)) and needs no eta0; "constant" is eta0;
+        "invscaling" is eta0/t^power_t; "adaptive" is eta0, divided by 5 where nothing improves.
+    eta0 : float, default=0.01
+        Initial learning rate of all schedules but "optimal". Lower it where the fit overflows, raise it where it is
+        slow.
+    power_t : float, default=0.5
+        How fast "invscaling" steps shrink: the exponent in eta0 / t^power_t.
+    warm_start : bool, default=False
+        Whether the next `fit` goes on from the coefficients of the last one, instead of starting at 0.
+    average : bool or int, default=False
+        Whether to keep the mean of the coefficients over all steps, which is less noisy than the last ones; an integer
+        averages from that step on.
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,)
-    offset_ : array of shape (1,)
+    coef_ : ndarray of shape (n_features,)
+        w, the weight of each column.
+    offset_ : ndarray of shape (1,)
         ρ; decision_function = score_samples − offset_.
     n_iter_ : int
+        Epochs of the last fit.
     t_ : float
         Steps taken, and one.
+
+    See Also
+    --------
+    learnt.svm.OneClassSVM : The exact minimum, with any kernel, for fewer rows.
+    learnt.ensemble.IsolationForest : Outliers by random trees.
+    learnt.kernel_approximation.Nystroem : Features that make it nonlinear.
+
+    Notes
+    -----
+    An epoch takes time in the cells of X that are not 0. Bring columns to like scale first. A plane through one side of
+    the data says little by itself: unless rows are far from 0, map them to kernel features first.
+
+    References
+    ----------
+    .. [1] B. Schölkopf, J. C. Platt, J. Shawe-Taylor, A. J. Smola, R. C. Williamson, "Estimating the support of a
+       high-dimensional distribution", Neural Computation, 2001.
 
     Examples
     --------
@@ -71,19 +109,19 @@ class SGDOneClassSVM(OutlierMixin, StochasticDescent, Estimator):
 
     def __init__(
         self,
-        nu=0.5,
-        fit_intercept=True,
-        max_iter=1000,
-        tol=1e-3,
-        shuffle=True,
-        verbose=0,
-        random_state=None,
-        learning_rate="optimal",
-        eta0=0.01,
-        power_t=0.5,
-        warm_start=False,
-        average=False,
-    ):
+        nu: float = 0.5,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        shuffle: bool = True,
+        verbose: int = 0,
+        random_state: Any = None,
+        learning_rate: str = "optimal",
+        eta0: float = 0.01,
+        power_t: float = 0.5,
+        warm_start: bool = False,
+        average: bool | int = False,
+    ) -> None:
         self.nu = nu
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
@@ -116,7 +154,17 @@ class SGDOneClassSVM(OutlierMixin, StochasticDescent, Estimator):
     def fit(
         self, X: Any, y: Any = None, coef_init: Any = None, offset_init: Any = None, sample_weight: Any = None
     ) -> SGDOneClassSVM:
-        """Fit from the start, or from `coef_init` and `offset_init`, until nothing improves; y is not looked at."""
+        """Fit from the start, or from `coef_init` and `offset_init`, until nothing improves; y is not looked at.
+
+        Parameters
+        ----------
+        coef_init : array-like of shape (n_features,), default=None
+            Coefficients to start from; None for 0, or for the last ones with `warm_start`.
+        offset_init : array-like of shape (1,), default=None
+            Offset ρ to start from.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What the steps of each row are multiplied by; rows of weight 0 are left out. None counts every row once.
+        """
         check_number(self, "nu", 0, 1, open_low=True)
         self._check_parameters()
         if self._goes_on(X, coef_init):
@@ -129,7 +177,13 @@ class SGDOneClassSVM(OutlierMixin, StochasticDescent, Estimator):
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SGDOneClassSVM:
-        """One epoch over these rows, from where the last call ended; y is not looked at."""
+        """One epoch over these rows, from where the last call ended; y is not looked at.
+
+        Parameters
+        ----------
+        sample_weight : array-like of shape (n_samples,), default=None
+            What the steps of each row are multiplied by; rows of weight 0 are left out. None counts every row once.
+        """
         first = not hasattr(self, "coef_")
         check_number(self, "nu", 0, 1, open_low=True)
         self._check_parameters()
@@ -155,7 +209,13 @@ class SGDOneClassSVM(OutlierMixin, StochasticDescent, Estimator):
         return end
 
     def decision_function(self, X: Any) -> Any:
-        """Positive on the side of most rows, negative on the other."""
+        """Positive on the side of most rows, negative on the other.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            xᵀw − ρ of each row; the lower, the more unusual.
+        """
         X = check_predict(self, X, accept_sparse=True, foreign=True, lazy=True)
         return scores(X, self.coef_, -self.offset_[0])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -89,10 +89,16 @@ class Classification(ClassifierMixin, KernelMachine):
         check_flag(self, "break_ties")
         check_class_weight(self)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to a table or, with kernel="precomputed", to the kernel between all training rows.
 
         Weights multiply C, and one of 0 or less leaves its row out.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows to learn from; with kernel="precomputed" the kernel between all of them, of shape (n_samples,
+            n_samples).
         """
         self._check_parameters()
         rows = fit_rows(self, X, y, sample_weight, "label")
@@ -175,14 +181,34 @@ class Classification(ClassifierMixin, KernelMachine):
         return self._scores(X, self._pair_coefficients()) + sign * self.intercept_
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """How far each row lies on the side of the second class; (n, K) for K > 2 classes, or (n, pairs) with "ovo"."""
+        """How far each row lies on the side of the second class; (n, K) for K > 2 classes, or (n, pairs) with "ovo".
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to score; with kernel="precomputed" their kernels with all training rows, of shape
+            (n_samples, n_samples_fit).
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_pairs)
+            One score for two classes, more than 0 for `classes_[1]`. For more, with "ovr" one for each class: its
+            votes, and a fraction by the decision values; with "ovo" one for each pair, positive for its first class.
+        """
         pairs = self._pair_decisions(X)
         if len(self.classes_) == 2:
             return -pairs[:, 0]
         return pairs if self.decision_function_shape == "ovo" else one_vs_rest(pairs, len(self.classes_))
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class that wins most pairs, the first among equals (the surest with `break_ties`)."""
+        """The class that wins most pairs, the first among equals (the surest with `break_ties`).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to predict; with kernel="precomputed" their kernels with all training rows, of shape
+            (n_samples, n_samples_fit).
+        """
         self._require_fitted()
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
@@ -211,7 +237,20 @@ class Classification(ClassifierMixin, KernelMachine):
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, from sigmoids of the decision values that were fitted by cross-validation."""
+        """Probabilities of the classes, from sigmoids of the decision values that were fitted by cross-validation.
+
+        They need not agree with `predict`, which goes by votes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to predict, with the columns of those it was fitted to.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes)
+            The probability of each class, in the order of `classes_`; a row adds up to 1.
+        """
         check_is_fitted(self)
         if len(self.probA_) == 0:
             raise NotFittedError(
@@ -222,5 +261,16 @@ class Classification(ClassifierMixin, KernelMachine):
 
     @available_if(_gives_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Logarithms of the probabilities."""
+        """Logarithms of the probabilities that `predict_proba` returns.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to predict, with the columns of those it was fitted to.
+
+        Returns
+        -------
+        log_proba : ndarray of shape (n_samples, n_classes)
+            The logarithm of the probability of each class, in the order of `classes_`.
+        """
         return np.log(self.predict_proba(X))

@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -21,66 +22,123 @@ from learnt.svm.dual._shared import Layout, Machines, Table, classify_nu_pairs, 
 class SVC(Classification, Explained):
     """The surface with the widest margin in the space of a kernel:  min ½‖w‖² + C Σ max(0, 1 − yᵢ (w·φ(xᵢ) + b)).
 
-    More than two classes are decided by votes of all pairs. The dual problem is solved on working sets, two variables
-    at a time, until no optimality condition is broken by more than `tol`.
+    Take it for classes with a curved border, in small and middling tables. Only the rows at or beyond the margin, the
+    support vectors, shape the border. More than two classes are decided by votes of all pairs.
 
     Parameters
     ----------
     C : float, default=1.0
-        The weight of mistakes against the width of the margin; infinity allows none.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, a kernel or function, default="rbf"
-        k(x, z) = x·z; (γ x·z + coef0)^degree; exp(−γ‖x − z‖²); tanh(γ x·z + coef0); X is the kernel matrix; any other
-        name or object of `learnt.kernels` (`2 * RBF(1.0) + Linear()`); or a function of two tables, or of two lists of
-        texts or sets, that returns the matrix of their kernels.
+        Inverse of the regularisation strength, greater than 0: the weight of mistakes against the width of the margin.
+        Smaller values mean a wider margin and less overfitting, larger ones fewer training mistakes; infinity allows
+        none. Tune it together with `gamma`, both by powers of 10.
+    kernel : str, kernel object or callable, default="rbf"
+        What measures how alike two rows are. "linear" is x·z; "poly" is (γ x·z + coef0)^degree; "rbf" is exp(−γ‖x −
+        z‖²), the usual first choice; "sigmoid" is tanh(γ x·z + coef0); with "precomputed" X is the kernel matrix
+        itself. Or another name or an object of `learnt.kernels`, such as `2 * RBF(1.0) + Linear()`; or a function of
+        two tables, or of two lists of texts or sets, that returns the matrix of their kernels.
     degree : float, default=3
+        Degree of the "poly" kernel; other kernels do not use it. Higher degrees bend more, at the risk of overfitting.
     gamma : {"scale", "auto"} or float, default="scale"
-        "scale" is 1 / (n_features · variance of X), "auto" 1 / n_features.
+        γ of the "rbf", "poly", "sigmoid" and other named kernels: how local the kernel is. Larger values follow single
+        rows and overfit, smaller ones underfit; tune it together with C. "scale" is 1 / (n_features · variance of X),
+        "auto" is 1 / n_features.
     coef0 : float, default=0.0
+        The constant added inside the "poly" and "sigmoid" kernels; other kernels do not use it.
     shrinking : bool, default=True
         Kept for scikit-learn's signature: working sets shrink by themselves.
     probability : bool, default="deprecated"
-        Whether to fit probabilities, by a cross-validation of five folds inside `fit`. The default means False and has
-        the name that scikit-learn gives it; True and False are taken here without a warning.
+        Whether to fit probabilities, by a cross-validation of five folds inside `fit`, which takes some times as long.
+        The default means False and has the name that scikit-learn gives it; True and False are taken here without a
+        warning. `learnt.calibration.CalibratedClassifierCV` is the more flexible way to probabilities.
     tol : float, default=1e-3
-        The largest violation of the optimality conditions that is left.
+        Convergence tolerance: the largest violation of the optimality conditions that is left. Lower it for a more
+        exact solution, raise it to stop sooner.
     cache_size : float, default=200
-        Megabytes for rows of the kernel matrix.
+        Megabytes for rows of the kernel matrix. Raise it for large tables if there is memory: it saves time.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, which multiply C.
+        Weights of the classes, which multiply C. "balanced" gives every class the same total: take it where a rare
+        class is missed, for more recall at the cost of precision.
     verbose : bool, default=False
         Kept for scikit-learn's signature: nothing is printed.
     max_iter : int, default=-1
-        The most steps; −1 is no limit. A fit that ends there warns, with the gap that is left.
+        The most steps; −1 is no limit. A fit that ends there has not converged and warns, with the gap that is left.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        One column a class, or one a pair of classes.
+        What `decision_function` returns for more than two classes: "ovr" one column a class, "ovo" one column a pair of
+        classes. What is fitted is pairs in both cases.
     break_ties : bool, default=False
-        Whether equal votes are settled by the decision values.
-    random_state : int, RandomState or None
-        Shuffles the folds that probabilities come from.
+        Whether equal votes are settled by the decision values, as "ovr" makes them, and not in favour of the first
+        class. Not possible with decision_function_shape="ovo".
+    random_state : int, RandomState, Generator or None, default=None
+        Shuffles the folds that probabilities come from; not used without `probability`.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-    support_, support_vectors_, n_support_ : arrays
-        Indices and rows of the support vectors, class after class, and how many each class has.
-    dual_coef_ : array of shape (n_classes − 1, n_support)
+    classes_ : ndarray of shape (n_classes,)
+        The labels in order.
+    support_ : ndarray of shape (n_support,)
+        Indices of the support vectors among the training rows, class after class.
+    support_vectors_ : {ndarray, sparse matrix} of shape (n_support, n_features)
+        The support vectors themselves; empty with kernel="precomputed".
+    n_support_ : ndarray of shape (n_classes,)
+        How many support vectors each class has.
+    dual_coef_ : {ndarray, sparse matrix} of shape (n_classes - 1, n_support)
         y α of each support vector, one row for each other class.
-    intercept_ : array of shape (n_pairs,)
-    coef_ : array of shape (n_pairs, n_features)
-        With a linear kernel only.
-    n_iter_ : array of shape (n_pairs,)
+    intercept_ : ndarray of shape (n_pairs,)
+        b of each pair of classes.
+    coef_ : {ndarray, sparse matrix} of shape (n_pairs, n_features)
+        Weights of the columns; with kernel="linear" only. Read-only.
+    class_weight_ : ndarray of shape (n_classes,)
+        What C was multiplied by for each class.
+    n_iter_ : ndarray of shape (n_pairs,)
         Steps of two variables each.
-    kkt_residual_, dual_gap_ : float
-        The largest violation left, and how far the objective may be above its minimum, relatively; of the worst pair.
-    probA_, probB_ : arrays of shape (n_pairs,)
-        With probabilities only.
+    fit_status_ : int
+        0 where the fit converged, 1 where it ended early, with a warning.
+    shape_fit_ : tuple of (n_samples, n_features)
+        The shape of the training table.
+    kkt_residual_ : float
+        The largest violation of the optimality conditions that is left.
+    dual_gap_ : float
+        How far the objective may be above its minimum, relatively; of the worst pair.
+    probA_ : ndarray of shape (n_pairs,)
+        Slopes of the sigmoids that make probabilities; empty without `probability`.
+    probB_ : ndarray of shape (n_pairs,)
+        Offsets of these sigmoids; empty without `probability`.
+
+    See Also
+    --------
+    NuSVC : Gives the share of support vectors in place of C.
+    LinearSVC : The linear kernel alone, for many rows or columns.
+    SVR : The same for numbers.
+    learnt.linear_model.SGDClassifier : Linear, one row at a time, for tables of any length.
+    learnt.kernel_approximation.Nystroem : Features that bring a linear model near this one on many rows.
+
+    Notes
+    -----
+    The dual problem is solved on working sets, two variables at a time (sequential minimal optimisation), in double
+    precision. Time grows between n² and n³ in the rows, so that some ten thousand rows are the usual limit. Bring
+    columns to like scale first (`learnt.preprocessing.StandardScaler`). The result does not depend on the number of
+    threads. X may be a NumPy array, a data frame of numbers, a SciPy sparse matrix, or a list of texts or sets where
+    `kernel` is a function of those.
+
+    References
+    ----------
+    .. [1] C. Cortes, V. Vapnik, "Support-vector networks", Machine Learning, 1995.
+    .. [2] R.-E. Fan, P.-H. Chen, C.-J. Lin, "Working set selection using second order information for training support
+       vector machines", Journal of Machine Learning Research, 2005.
+    .. [3] J. Platt, "Probabilistic outputs for support vector machines and comparisons to regularized likelihood
+       methods", Advances in Large Margin Classifiers, MIT Press, 1999.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> X = np.array([[-1.0, -1.0], [-2.0, -1.0], [1.0, 1.0], [2.0, 1.0]])
-    >>> SVC().fit(X, [1, 1, 2, 2]).predict([[-0.8, -1.0]])
-    array([1])
+    Two half-moons, which no line separates:
+
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(n_samples=200, noise=0.1, random_state=0)
+    >>> round(SVC(kernel="linear").fit(X, y).score(X, y), 2)
+    0.88
+    >>> model = SVC(C=10.0).fit(X, y)
+    >>> round(model.score(X, y), 2)
+    1.0
     """
 
     __learnt_schema__ = SCHEMA
@@ -89,22 +147,22 @@ class SVC(Classification, Explained):
     def __init__(
         self,
         *,
-        C=1.0,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        shrinking=True,
-        probability="deprecated",
-        tol=1e-3,
-        cache_size=200,
-        class_weight=None,
-        verbose=False,
-        max_iter=-1,
-        decision_function_shape="ovr",
-        break_ties=False,
-        random_state=None,
-    ):
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        degree: float = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        probability: bool | str = "deprecated",
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        class_weight: Any = None,
+        verbose: bool = False,
+        max_iter: int = -1,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        random_state: Any = None,
+    ) -> None:
         self.C = C
         self.kernel = kernel
         self.degree = degree
@@ -146,26 +204,118 @@ class SVC(Classification, Explained):
 class NuSVC(Classification, Explained):
     """Classification where ν, not C, is given: it bounds the share of rows inside the margin, and of support vectors.
 
+    With the right C, `SVC` has the same solution. Take this one where a share of mistakes is easier to name than a
+    cost. More than two classes are decided by votes of all pairs.
+
     Parameters
     ----------
-    nu : float in (0, 1], default=0.5
-        At most this share of the rows is inside the margin, at least this share are support vectors.
-    kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, class_weight, verbose, max_iter,
-    decision_function_shape, break_ties, random_state
-        As for `SVC`.
+    nu : float, default=0.5
+        A number in (0, 1]: at most this share of the rows is inside the margin, at least this share are support
+        vectors. It regularises: larger values mean a wider margin and less overfitting. A ν that is too large for the
+        smaller of two classes is refused.
+    kernel : str, kernel object or callable, default="rbf"
+        What measures how alike two rows are. "linear" is x·z; "poly" is (γ x·z + coef0)^degree; "rbf" is exp(−γ‖x −
+        z‖²), the usual first choice; "sigmoid" is tanh(γ x·z + coef0); with "precomputed" X is the kernel matrix
+        itself. Or another name or an object of `learnt.kernels`, such as `2 * RBF(1.0) + Linear()`; or a function of
+        two tables, or of two lists of texts or sets, that returns the matrix of their kernels.
+    degree : float, default=3
+        Degree of the "poly" kernel; other kernels do not use it. Higher degrees bend more, at the risk of overfitting.
+    gamma : {"scale", "auto"} or float, default="scale"
+        γ of the "rbf", "poly", "sigmoid" and other named kernels: how local the kernel is. Larger values follow single
+        rows and overfit, smaller ones underfit; tune it together with C. "scale" is 1 / (n_features · variance of X),
+        "auto" is 1 / n_features.
+    coef0 : float, default=0.0
+        The constant added inside the "poly" and "sigmoid" kernels; other kernels do not use it.
+    shrinking : bool, default=True
+        Kept for scikit-learn's signature: working sets shrink by themselves.
+    probability : bool, default="deprecated"
+        Whether to fit probabilities, by a cross-validation of five folds inside `fit`, which takes some times as long.
+        The default means False and has the name that scikit-learn gives it; True and False are taken here without a
+        warning. `learnt.calibration.CalibratedClassifierCV` is the more flexible way to probabilities.
+    tol : float, default=1e-3
+        Convergence tolerance: the largest violation of the optimality conditions that is left. Lower it for a more
+        exact solution, raise it to stop sooner.
+    cache_size : float, default=200
+        Megabytes for rows of the kernel matrix. Raise it for large tables if there is memory: it saves time.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, which multiply those of the rows. "balanced" gives every class the same total: take it
+        where a rare class is missed, for more recall at the cost of precision.
+    verbose : bool, default=False
+        Kept for scikit-learn's signature: nothing is printed.
+    max_iter : int, default=-1
+        The most steps; −1 is no limit. A fit that ends there has not converged and warns, with the gap that is left.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        What `decision_function` returns for more than two classes: "ovr" one column a class, "ovo" one column a pair of
+        classes. What is fitted is pairs in both cases.
+    break_ties : bool, default=False
+        Whether equal votes are settled by the decision values, as "ovr" makes them, and not in favour of the first
+        class. Not possible with decision_function_shape="ovo".
+    random_state : int, RandomState, Generator or None, default=None
+        Shuffles the folds that probabilities come from; not used without `probability`.
 
     Attributes
     ----------
-    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_, kkt_residual_, probA_,
-    probB_
-        As for `SVC`.
+    classes_ : ndarray of shape (n_classes,)
+        The labels in order.
+    support_ : ndarray of shape (n_support,)
+        Indices of the support vectors among the training rows, class after class.
+    support_vectors_ : {ndarray, sparse matrix} of shape (n_support, n_features)
+        The support vectors themselves; empty with kernel="precomputed".
+    n_support_ : ndarray of shape (n_classes,)
+        How many support vectors each class has.
+    dual_coef_ : {ndarray, sparse matrix} of shape (n_classes - 1, n_support)
+        y α of each support vector, one row for each other class.
+    intercept_ : ndarray of shape (n_pairs,)
+        b of each pair of classes.
+    coef_ : {ndarray, sparse matrix} of shape (n_pairs, n_features)
+        Weights of the columns; with kernel="linear" only. Read-only.
+    class_weight_ : ndarray of shape (n_classes,)
+        The weight of each class.
+    n_iter_ : ndarray of shape (n_pairs,)
+        Steps of two variables each.
+    fit_status_ : int
+        0 where the fit converged, 1 where it ended early, with a warning.
+    shape_fit_ : tuple of (n_samples, n_features)
+        The shape of the training table.
+    kkt_residual_ : float
+        The largest violation of the optimality conditions that is left.
+    dual_gap_ : float
+        NaN: a duality gap is not computed where ν is given.
+    probA_ : ndarray of shape (n_pairs,)
+        Slopes of the sigmoids that make probabilities; empty without `probability`.
+    probB_ : ndarray of shape (n_pairs,)
+        Offsets of these sigmoids; empty without `probability`.
+
+    See Also
+    --------
+    SVC : The same with the cost C of mistakes.
+    LinearSVC : The linear kernel alone, for many rows or columns.
+    NuSVR : The same for numbers.
+
+    Notes
+    -----
+    The dual problem is solved on working sets, two variables at a time (sequential minimal optimisation), in double
+    precision. Time grows between n² and n³ in the rows, so that some ten thousand rows are the usual limit. Bring
+    columns to like scale first (`learnt.preprocessing.StandardScaler`). The result does not depend on the number of
+    threads. X may be a NumPy array, a data frame of numbers, a SciPy sparse matrix, or a list of texts or sets where
+    `kernel` is a function of those.
+
+    References
+    ----------
+    .. [1] B. Schölkopf, A. J. Smola, R. C. Williamson, P. L. Bartlett, "New support vector algorithms", Neural
+       Computation, 2000.
+    .. [2] R.-E. Fan, P.-H. Chen, C.-J. Lin, "Working set selection using second order information for training support
+       vector machines", Journal of Machine Learning Research, 2005.
 
     Examples
     --------
     >>> import numpy as np
     >>> X = np.array([[-1.0, -1.0], [-2.0, -1.0], [1.0, 1.0], [2.0, 1.0]])
-    >>> NuSVC().fit(X, [1, 1, 2, 2]).predict([[-0.8, -1.0]])
+    >>> model = NuSVC().fit(X, [1, 1, 2, 2])
+    >>> model.predict([[-0.8, -1.0]])
     array([1])
+    >>> bool(model.n_support_.sum() >= 0.5 * len(X))
+    True
     """
 
     __learnt_schema__ = SCHEMA
@@ -180,22 +330,22 @@ class NuSVC(Classification, Explained):
     def __init__(
         self,
         *,
-        nu=0.5,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        shrinking=True,
-        probability="deprecated",
-        tol=1e-3,
-        cache_size=200,
-        class_weight=None,
-        verbose=False,
-        max_iter=-1,
-        decision_function_shape="ovr",
-        break_ties=False,
-        random_state=None,
-    ):
+        nu: float = 0.5,
+        kernel: Any = "rbf",
+        degree: float = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        probability: bool | str = "deprecated",
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        class_weight: Any = None,
+        verbose: bool = False,
+        max_iter: int = -1,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        random_state: Any = None,
+    ) -> None:
         self.nu = nu
         self.kernel = kernel
         self.degree = degree
