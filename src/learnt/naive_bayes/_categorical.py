@@ -86,7 +86,7 @@ class CategoricalNB(CountsNB):
     >>> model.predict([[0, 0]])
     array(['a'], dtype='<U1')
     >>> model.predict_proba([[0, 0]]).round(3)
-    array([[0.706, 0.294]])
+    array([[0.643, 0.357]])
     """
 
     __learnt_schema__ = Schema(
