@@ -175,7 +175,7 @@ class QuadraticDiscriminantAnalysis(ScoreClassifier, Estimator):
         return self
 
     def decision_function(self, X: Any) -> Any:
-        """Return log p(x, c) of each row, but for a constant, (n, K); of two classes the second's less the first's (n)."""
+        """Return log p(x, c) of each row, but for a constant, (n, K); of two classes their difference (n)."""
         check_is_fitted(self)
         return self._map(X, difference)
 
