@@ -112,7 +112,7 @@ class CalibratedClassifierCV(ClassifierMixin, MetaEstimatorMixin, Documented, Ba
 
     Notes
     -----
-    Fits the classifier once a fold; with `ensemble=False` and a classifier that is not frozen, once more. Weights count
+    Fits the classifier once a fold; with `ensemble=False` once more, on all rows; a frozen one not at all. Weights count
     for the maps, and for the classifiers that take them.
 
     References
@@ -122,8 +122,9 @@ class CalibratedClassifierCV(ClassifierMixin, MetaEstimatorMixin, Documented, Ba
     .. [2] Bianca Zadrozny and Charles Elkan, "Transforming Classifier Scores into Accurate Multiclass Probability
        Estimates", KDD, 2002.
     .. [3] Alexandru Niculescu-Mizil and Rich Caruana, "Predicting Good Probabilities with Supervised Learning", ICML,
-    2005. .. [4] Chuan Guo, Geoff Pleiss, Yu Sun and Kilian Q. Weinberger, "On Calibration of Modern Neural Networks",
-    ICML, 2017.
+       2005.
+    .. [4] Chuan Guo, Geoff Pleiss, Yu Sun and Kilian Q. Weinberger, "On Calibration of Modern Neural Networks", ICML,
+       2017.
 
     Examples
     --------
@@ -168,6 +169,12 @@ class CalibratedClassifierCV(ClassifierMixin, MetaEstimatorMixin, Documented, Ba
 
         Parameters
         ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows to learn from: whatever the classifier takes.
+        y : array-like of shape (n_samples,)
+            Class labels: numbers, text or booleans.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts: 2 as two rows, 0 as none. None counts every row once.
         **fit_params : dict
             More arguments of the classifiers' `fit`; arrays of one entry a row are cut to the rows of each fold.
         """

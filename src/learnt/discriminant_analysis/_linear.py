@@ -125,12 +125,11 @@ class LinearDiscriminantAnalysis(
 
     References
     ----------
-    .. [1] Ronald A. Fisher, "The Use of Multiple Measurements in Taxonomic Problems", Annals of Eugenics, 1936. .. [2]
-    Trevor Hastie, Robert Tibshirani and Jerome Friedman, "The Elements of Statistical Learning", 2nd edition, Springer,
-       2009, section 4.3.
+    .. [1] Ronald A. Fisher, "The Use of Multiple Measurements in Taxonomic Problems", Annals of Eugenics, 1936.
+    .. [2] Trevor Hastie, Robert Tibshirani and Jerome Friedman, "The Elements of Statistical Learning", 2nd edition,
+       Springer, 2009, section 4.3.
     .. [3] Olivier Ledoit and Michael Wolf, "A Well-Conditioned Estimator for Large-Dimensional Covariance Matrices",
-    Journal
-       of Multivariate Analysis, 2004.
+       Journal of Multivariate Analysis, 2004.
 
     Examples
     --------

@@ -94,11 +94,9 @@ class QuadraticDiscriminantAnalysis(ScoreClassifier, Estimator):
     References
     ----------
     .. [1] Trevor Hastie, Robert Tibshirani and Jerome Friedman, "The Elements of Statistical Learning", 2nd edition,
-    Springer,
-       2009, section 4.3.
+       Springer, 2009, section 4.3.
     .. [2] Olivier Ledoit and Michael Wolf, "A Well-Conditioned Estimator for Large-Dimensional Covariance Matrices",
-    Journal
-       of Multivariate Analysis, 2004.
+       Journal of Multivariate Analysis, 2004.
 
     Examples
     --------

@@ -58,8 +58,7 @@ def isotonic_regression(
     References
     ----------
     .. [1] Michael J. Best and Nilotpal Chakravarti, "Active Set Algorithms for Isotonic Regression; A Unifying
-    Framework",
-       Mathematical Programming, 1990.
+       Framework", Mathematical Programming, 1990.
 
     Examples
     --------
@@ -118,8 +117,7 @@ def check_increasing(x: Any, y: Any) -> np.bool_:
     References
     ----------
     .. [1] Ronald A. Fisher, "On the 'Probable Error' of a Coefficient of Correlation Deduced from a Small Sample",
-    Metron,
-       1921.
+       Metron, 1921.
 
     Examples
     --------

@@ -78,11 +78,9 @@ class IsotonicRegression(RegressorMixin, TransformerMixin, Estimator):
     References
     ----------
     .. [1] Michael J. Best and Nilotpal Chakravarti, "Active Set Algorithms for Isotonic Regression; A Unifying
-    Framework",
-       Mathematical Programming, 1990.
+       Framework", Mathematical Programming, 1990.
     .. [2] Richard E. Barlow, David J. Bartholomew, John M. Bremner and Hugh D. Brunk, "Statistical Inference under
-    Order
-       Restrictions", Wiley, 1972.
+       Order Restrictions", Wiley, 1972.
 
     Examples
     --------

@@ -392,7 +392,7 @@ class Exp(_OfOne):
     See Also
     --------
     PolynomialOf : A finite power series.
-    RBF : exp(xᵀz/ℓ²), divided by its value for each row and itself.
+    RBF : exp(xᵀz/ℓ²), scaled so that k(x, x) = 1.
 
     Examples
     --------

@@ -140,12 +140,11 @@ class BayesianGaussianMixture(BaseMixture):
 
     References
     ----------
-    .. [1] Christopher M. Bishop, "Pattern Recognition and Machine Learning", Springer, 2006, chapter 10. .. [2] Hagai
-    Attias, "A Variational Bayesian Framework for Graphical Models", Advances in Neural Information Processing
-       Systems, 2000.
+    .. [1] Christopher M. Bishop, "Pattern Recognition and Machine Learning", Springer, 2006, chapter 10.
+    .. [2] Hagai Attias, "A Variational Bayesian Framework for Graphical Models", Advances in Neural Information
+       Processing Systems, 2000.
     .. [3] David M. Blei and Michael I. Jordan, "Variational Inference for Dirichlet Process Mixtures", Bayesian
-    Analysis,
-       2006.
+       Analysis, 2006.
 
     Examples
     --------

@@ -70,8 +70,7 @@ class BernoulliNB(CountsNB):
     References
     ----------
     .. [1] Christopher D. Manning, Prabhakar Raghavan and Hinrich Schütze, "Introduction to Information Retrieval",
-    Cambridge
-       University Press, 2008.
+       Cambridge University Press, 2008.
     .. [2] Andrew McCallum and Kamal Nigam, "A Comparison of Event Models for Naive Bayes Text Classification", AAAI
        Workshop on Learning for Text Categorization, 1998.
 

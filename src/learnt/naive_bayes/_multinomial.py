@@ -62,8 +62,7 @@ class MultinomialNB(CountsNB):
     References
     ----------
     .. [1] Christopher D. Manning, Prabhakar Raghavan and Hinrich Schütze, "Introduction to Information Retrieval",
-    Cambridge
-       University Press, 2008.
+       Cambridge University Press, 2008.
 
     Examples
     --------
