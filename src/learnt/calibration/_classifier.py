@@ -112,8 +112,8 @@ class CalibratedClassifierCV(ClassifierMixin, MetaEstimatorMixin, Documented, Ba
 
     Notes
     -----
-    Fits the classifier once a fold; with `ensemble=False` once more, on all rows; a frozen one not at all. Weights count
-    for the maps, and for the classifiers that take them.
+    Fits the classifier once a fold; with `ensemble=False` once more, on all rows; a frozen one not at all. Weights
+    count for the maps, and for the classifiers that take them.
 
     References
     ----------
