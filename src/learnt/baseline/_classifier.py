@@ -51,16 +51,23 @@ class ConstantClassifier(MultiOutputMixin, ClassifierMixin, Estimator, Explained
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,), or list of such arrays
-    class_prior_ : array of shape (n_classes,), or list of such arrays
-        The share of each class in the weight of the training rows.
+    classes_ : ndarray of shape (n_classes,), or list of such arrays
+        The labels, sorted; of several outputs a list, one array an output.
+    class_prior_ : ndarray of shape (n_classes,), or list of such arrays
+        π: the share of each class in the weight of the training rows.
     n_classes_ : int, or list of int
+        How many classes there are, of each output.
     n_outputs_ : int
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        How many targets y has.
+
+    See Also
+    --------
+    learnt.dummy.DummyClassifier : Draws labels at random too.
+    ConstantRegressor : The same of numbers.
 
     Examples
     --------
+    >>> from learnt.baseline import ConstantClassifier
     >>> model = ConstantClassifier().fit([[0], [1], [2], [3]], ["ham", "spam", "ham", "ham"])
     >>> model.predict([[7]]).tolist(), model.predict_proba([[7]]).tolist()
     (['ham'], [[0.75, 0.25]])
@@ -89,8 +96,9 @@ class ConstantClassifier(MultiOutputMixin, ClassifierMixin, Estimator, Explained
         Parameters
         ----------
         X : anything with rows
-        y : array-like of shape (n,) or (n, n_outputs)
-        sample_weight : array-like of shape (n,), default=None
+            Its rows are counted, and it is not read.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels: numbers, text or booleans; of several outputs one column each.
         """
         check_choice(self, "strategy", self._strategies)
         name = type(self).__name__
@@ -147,7 +155,7 @@ class ConstantClassifier(MultiOutputMixin, ClassifierMixin, Estimator, Explained
         self._choices()
 
     def predict(self, X: Any) -> np.ndarray:
-        """The constant, once for every row of X."""
+        """Return the constant, once for every row of X."""
         columns = [labels[[best]] for labels, _, best in self._choices()]
         n = row_count(self, X)
         if len(columns) == 1:
@@ -155,7 +163,13 @@ class ConstantClassifier(MultiOutputMixin, ClassifierMixin, Estimator, Explained
         return np.tile(np.array([column[0] for column in columns]), (n, 1))
 
     def predict_proba(self, X: Any) -> Any:
-        """The shares of the classes ("prior") or certainty, once for every row; a list, one an output, for several."""
+        """Return the shares of the classes ("prior") or certainty, once for every row; of several outputs a list.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes), or list of such arrays
+            The same row of probabilities for each row of X.
+        """
         answers = []
         choices = self._choices()
         n = row_count(self, X)
@@ -165,13 +179,19 @@ class ConstantClassifier(MultiOutputMixin, ClassifierMixin, Estimator, Explained
         return answers[0] if len(answers) == 1 else answers
 
     def predict_log_proba(self, X: Any) -> Any:
-        """The logarithm of `predict_proba`; −infinity for what is ruled out."""
+        """Return the logarithm of `predict_proba`; −infinity for what is ruled out.
+
+        Returns
+        -------
+        log_proba : ndarray of shape (n_samples, n_classes), or list of such arrays
+            The same row for each row of X.
+        """
         P = self.predict_proba(X)
         with np.errstate(divide="ignore"):
             return [np.log(p) for p in P] if isinstance(P, list) else np.log(P)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy; X may be None."""
+        """Return the accuracy; X may be None."""
         return super().score(np.zeros((len(y), 1)) if X is None else X, y, sample_weight)
 
     def __sklearn_tags__(self) -> Any:

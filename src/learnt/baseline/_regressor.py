@@ -81,7 +81,20 @@ class ConstantNumber(MultiOutputMixin, RegressorMixin, Estimator, Explained):
         return given
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """The constant, once for every row of X; with `return_std`, also the spread of that prediction: 0."""
+        """Return the constant, once for every row of X; with `return_std`, also the spread of that prediction: 0.
+
+        Parameters
+        ----------
+        return_std : bool, default=False
+            Whether to return a standard deviation too, which is 0 for every row.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The constant, for each row.
+        std : ndarray of the same shape
+            Zeros; only where `return_std` is set.
+        """
         require_fitted(self)
         answer = self._for_each_row(row_count(self, X), self.constant_[0])
         return (answer, np.zeros(answer.shape)) if return_std else answer
@@ -90,7 +103,7 @@ class ConstantNumber(MultiOutputMixin, RegressorMixin, Estimator, Explained):
         return np.repeat(values, n) if self.n_outputs_ == 1 else np.tile(values, (n, 1))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R²; X may be None."""
+        """Return R²; X may be None."""
         return super().score(np.zeros((len(y), 1)) if X is None else X, y, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
@@ -110,25 +123,33 @@ class ConstantRegressor(ConstantNumber):
     Parameters
     ----------
     strategy : {"mean", "median", "quantile", "constant"}, default="mean"
+        What is predicted: "mean", best for squared loss; "median", best for absolute loss; the `quantile` that is asked
+        for, best for pinball loss; or the `constant` that is given.
     constant : float, or array-like of shape (n_outputs,), default=None
-        What strategy="constant" predicts.
+        What strategy="constant" predicts, one number for all outputs or one each.
     quantile : float in [0, 1], default=None
-        Which quantile strategy="quantile" predicts.
+        Which quantile strategy="quantile" predicts: 0.5 is the median.
 
     Attributes
     ----------
-    constant_ : array of shape (1, n_outputs)
+    constant_ : ndarray of shape (1, n_outputs)
         What is predicted.
-    residual_quantiles_ : array of shape (m, n_outputs)
+    residual_quantiles_ : ndarray of shape (m, n_outputs)
         The sorted differences y − constant_: all of them, or 1001 evenly spaced of more.
     residual_count_ : float
         How many rows they stand for.
     n_outputs_ : int
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        How many targets y has.
+
+    See Also
+    --------
+    learnt.dummy.DummyRegressor : With scikit-learn's weighted quantiles.
+    ConstantClassifier : The same of labels.
+    learnt.linear_model.QuantileRegressor : A quantile that depends on the features.
 
     Examples
     --------
+    >>> from learnt.baseline import ConstantRegressor
     >>> model = ConstantRegressor(strategy="median").fit([[0], [1], [2]], [1.0, 2.0, 9.0])
     >>> model.predict([[7], [8]])
     array([2., 2.])
@@ -152,8 +173,9 @@ class ConstantRegressor(ConstantNumber):
         Parameters
         ----------
         X : anything with rows
-        y : array-like of shape (n,) or (n, n_outputs)
-        sample_weight : array-like of shape (n,), default=None
+            Its rows are counted, and it is not read.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Numbers; of several outputs one column each.
         """
         targets, weight, constant = self._fit_constant(X, y, sample_weight)
         self.residual_quantiles_ = _spread(targets, weight) - constant
@@ -161,18 +183,28 @@ class ConstantRegressor(ConstantNumber):
         return self
 
     def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """An interval that holds a new y with probability `coverage`, from the quantiles of the training targets.
+        """Return an interval that holds a new y with probability `coverage`, by quantiles of the training targets.
 
         Its ends are the order statistics of rank ⌊(n+1)·α/2⌋ and ⌈(n+1)(1−α/2)⌉, α = 1 − coverage, which cover at
         least `coverage` of new rows on average whatever the distribution. Where n is too small for that, it is the
         Student interval of normal data, widened to hold all that was seen.
 
+        Parameters
+        ----------
+        coverage : float, default=0.95
+            The probability, between 0 and 1, both excluded.
+
         Returns
         -------
-        lower, upper : arrays shaped like the result of `predict`
+        lower : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The lower ends.
+        upper : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The upper ends.
 
         Examples
         --------
+        >>> import numpy as np
+        >>> from learnt.baseline import ConstantRegressor
         >>> lower, upper = ConstantRegressor().fit(np.zeros((999, 1)), np.arange(999)).predict_interval([[0]], 0.9)
         >>> lower.tolist(), upper.tolist()
         ([49.0], [949.0])

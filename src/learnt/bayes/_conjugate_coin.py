@@ -13,16 +13,33 @@ from learnt.engine.validation import check_weights
 class BetaBernoulli:
     """Estimate the probability θ of heads:  prior Beta(a, b), posterior Beta(a + heads, b + tails).
 
-    Immutable: `fit` and `observe` give a new estimate that knows more.
+    For rates out of few trials, such as conversions and defects, with their uncertainty. Immutable: `fit` and `observe`
+    give a new estimate that knows more.
 
     Parameters
     ----------
-    a, b : float, default=1.0
-        The prior: a − 1 heads and b − 1 tails that were imagined. Beta(1, 1) is flat: MAP is maximum likelihood then.
-        Smoothing by +m is `BetaBernoulli.smoothing(m)`, Beta(m + 1, m + 1).
+    a : float, default=1.0
+        The prior: a − 1 heads that were imagined. Beta(1, 1) is flat: MAP is maximum likelihood then.
+    b : float, default=1.0
+        The prior: b − 1 tails that were imagined. Smoothing by +m is `BetaBernoulli.smoothing(m)`, Beta(m + 1, m + 1).
+    heads : float, default=0.0
+        How many heads were seen; may be weighted.
+    tails : float, default=0.0
+        How many tails were seen.
+
+    See Also
+    --------
+    DirichletMultinomial : Of more than two outcomes.
+    GaussianEstimate : Of numbers instead of outcomes.
+
+    References
+    ----------
+    .. [1] Kevin P. Murphy, "Machine Learning: A Probabilistic Perspective", MIT Press, 2012, section 3.3.
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from learnt.bayes import BetaBernoulli
     >>> coin = BetaBernoulli().observe(heads=4, tails=6)
     >>> coin.mle, coin.map, coin.mean                       # +1 smoothing: 5/12
     (0.4, 0.4, 0.4166666666666667)
@@ -43,15 +60,52 @@ class BetaBernoulli:
 
     @classmethod
     def smoothing(cls, m: float = 1.0) -> BetaBernoulli:
-        """The prior whose MAP counts m heads and m tails beforehand."""
+        """Return the prior whose MAP counts m heads and m tails beforehand.
+
+        Parameters
+        ----------
+        m : float, default=1.0
+            How many of each: 1 is Laplace's rule.
+
+        Returns
+        -------
+        BetaBernoulli
+            Beta(m + 1, m + 1), with nothing seen.
+        """
         return cls(m + 1.0, m + 1.0)
 
     def observe(self, heads: float = 0.0, tails: float = 0.0) -> BetaBernoulli:
-        """With so many more heads and tails."""
+        """Return the estimate with so many more heads and tails.
+
+        Parameters
+        ----------
+        heads : float, default=0.0
+            More heads.
+        tails : float, default=0.0
+            More tails.
+
+        Returns
+        -------
+        BetaBernoulli
+            A new estimate.
+        """
         return type(self)(self.a, self.b, heads=self.heads + heads, tails=self.tails + tails)
 
     def fit(self, x: Any, sample_weight: Any = None) -> BetaBernoulli:
-        """With outcomes x, 1 for heads and 0 for tails, besides what was seen before."""
+        """Return the estimate with outcomes x, 1 for heads and 0 for tails, besides what was seen before.
+
+        Parameters
+        ----------
+        x : array-like
+            Outcomes, each 0 or 1.
+        sample_weight : array-like of the shape of x, default=None
+            What each outcome counts: 2 as two of them. None counts each once.
+
+        Returns
+        -------
+        BetaBernoulli
+            A new estimate.
+        """
         x = np.asarray(x, dtype=np.float64).ravel()
         if not np.isin(x, (0.0, 1.0)).all():
             raise ValueError("BetaBernoulli takes outcomes that are 0 (tails) or 1 (heads); x holds others.")
@@ -82,13 +136,39 @@ class BetaBernoulli:
         return stats.beta(self.a + self.heads, self.b + self.tails)
 
     def predictive(self, heads: int | None = None, n: int = 1) -> float:
-        """The probability of so many heads in the next n, or that the next one is heads; θ is integrated out."""
+        """Return the probability of so many heads in the next n, or that the next one is heads; θ is integrated out.
+
+        Parameters
+        ----------
+        heads : int or None, default=None
+            How many heads; None for the probability that the next one is heads.
+        n : int, default=1
+            Out of how many.
+
+        Returns
+        -------
+        float
+            The probability.
+        """
         if heads is None:
             return self.mean
         return float(stats.betabinom(n, self.a + self.heads, self.b + self.tails).pmf(heads))
 
     def credible_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Where θ is with this probability, with as much on either side."""
+        """Return where θ is with this probability, with as much on either side.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            The probability, between 0 and 1.
+
+        Returns
+        -------
+        low : float
+            The lower end.
+        high : float
+            The upper end.
+        """
         low, high = self.posterior.interval(require_level(level))
         return float(low), float(high)
 

@@ -19,24 +19,39 @@ class GaussianEstimate:
 
     prior:  μ | σ² ~ N(mean, σ² / weight),   σ² ~ df · variance / χ²(df)
 
-    Immutable: `fit` gives a new estimate that knows more.
+    For the mean of few measurements, with its uncertainty, and with what was known before. Immutable: `fit` gives a new
+    estimate that knows more.
 
     Parameters
     ----------
     mean : float, default=0.0
         Where μ is believed to be.
     weight : float, default=0.0
-        How many numbers that belief is worth; 0: none.
+        How many numbers that belief is worth; 0: none. More of it shrinks the estimate towards `mean`.
     variance : float, default=1.0
         What σ² is believed to be.
     df : float, default=None
         How many numbers that belief is worth. None: nothing is believed of σ², the prior is 1/σ² (and the intervals for
         μ are Student's).
     known_variance : float, default=None
-        σ², where it is known: then only μ is estimated, with the prior N(mean, known_variance / weight).
+        The variance σ², where it is known: then only μ is estimated, with the prior N(mean, known_variance / weight).
+    seen : Moments or None, default=None
+        Weight, mean and squares of the numbers seen before; `fit` sets it, and None is nothing.
+
+    See Also
+    --------
+    BetaBernoulli : The probability of one of two outcomes.
+    learnt.density.Gaussian : The density of rows of several columns.
+
+    References
+    ----------
+    .. [1] Andrew Gelman, John B. Carlin, Hal S. Stern, David B. Dunson, Aki Vehtari and Donald B. Rubin, "Bayesian Data
+       Analysis", 3rd edition, CRC Press, 2013, chapters 2 and 3.
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from learnt.bayes import GaussianEstimate
     >>> found = GaussianEstimate().fit([1.0, 2.0, 3.0, 6.0])
     >>> found.mle
     (3.0, 3.5)
@@ -68,7 +83,20 @@ class GaussianEstimate:
         self.seen = seen or Moments(0.0, np.zeros(1), np.zeros(1), "diagonal")
 
     def fit(self, x: Any, sample_weight: Any = None) -> GaussianEstimate:
-        """With the numbers x besides what was seen before."""
+        """Return the estimate with the numbers x besides what was seen before.
+
+        Parameters
+        ----------
+        x : array-like
+            Finite numbers, at least one.
+        sample_weight : array-like of the shape of x, default=None
+            What each number counts: 2 as two of them. None counts each once.
+
+        Returns
+        -------
+        GaussianEstimate
+            A new estimate.
+        """
         x = np.asarray(x, dtype=np.float64).reshape(-1, 1)
         if not len(x) or not np.isfinite(x).all():
             raise ValueError("GaussianEstimate takes finite numbers, at least one; x holds others, or nothing.")
@@ -121,11 +149,30 @@ class GaussianEstimate:
         return stats.invgamma(self._degrees(df) / 2.0, scale=scale / 2.0)
 
     def predictive(self) -> Any:
-        """The distribution of the next number; μ and σ² are integrated out."""
+        """Return the distribution of the next number; μ and σ² are integrated out.
+
+        Returns
+        -------
+        scipy.stats distribution
+            Student's t, or normal where the variance is known.
+        """
         return self._student(1.0)
 
     def credible_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Where μ is with this probability, with as much on either side."""
+        """Return where μ is with this probability, with as much on either side.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            The probability, between 0 and 1.
+
+        Returns
+        -------
+        low : float
+            The lower end.
+        high : float
+            The upper end.
+        """
         low, high = self.posterior.interval(require_level(level))
         return float(low), float(high)
 

@@ -19,28 +19,41 @@ from learnt.naive_bayes import GaussianNB
 class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, Estimator):
     """Decide for the class with the least expected loss:  argmin over j of Σ_k p(k | x) L_kj.
 
-    Where all errors cost the same, that is the most probable class. p(k | x) comes from a classifier, which should be
-    calibrated.
+    For errors of different costs: a missed illness against a false alarm. Where all errors cost the same, that is the
+    most probable class. p(k | x) comes from a classifier, which should be calibrated.
 
     Parameters
     ----------
-    estimator : classifier with `predict_proba`; a copy is fitted.
+    estimator : classifier
+        One with `predict_proba`; a copy is fitted.
     loss_matrix : array-like of shape (n_classes, n_classes), default=None
         L_kj, the loss of deciding for class j where the class is k, both in the order of the sorted labels; None: 1 for
         every error.
 
     Attributes
     ----------
-    estimator_ : the fitted classifier
-    classes_ : array of shape (n_classes,)
-    loss_matrix_ : array of shape (n_classes, n_classes)
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    estimator_ : classifier
+        The fitted copy.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, in the order of the classifier's.
+    loss_matrix_ : ndarray of shape (n_classes, n_classes)
+        L: the losses in use.
+
+    See Also
+    --------
+    learnt.calibration.CalibratedClassifierCV : Makes probabilities honest, which this needs.
+    learnt.model_selection.TunedThresholdClassifierCV : Chooses the threshold for any score, by cross-validation.
+    learnt.model_selection.FixedThresholdClassifier : A given threshold for two classes.
+
+    References
+    ----------
+    .. [1] Charles Elkan, "The Foundations of Cost-Sensitive Learning", IJCAI, 2001.
 
     Examples
     --------
     Missing the illness "yes" costs ten times as much as a false alarm.
 
+    >>> from learnt.bayes import CostSensitiveClassifier
     >>> from learnt.naive_bayes import GaussianNB
     >>> X, y = [[0.0], [1.0], [2.0], [2.0], [3.0], [4.0]], ["no", "no", "no", "yes", "yes", "yes"]
     >>> GaussianNB().fit(X, y).predict([[1.5]])
@@ -84,16 +97,27 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, Estimator):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(c | x) of each row (n × K), the classifier's own."""
+        """Return p(c | x) of each row (n × K), the classifier's own."""
         check_is_fitted(self)
         return self.estimator_.predict_proba(X)
 
     def expected_loss(self, X: Any) -> np.ndarray:
-        """Σ_k p(k | x) L_kj of each row and decision (n × K)."""
+        """Return Σ_k p(k | x) L_kj of each row and decision (n × K).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to decide for.
+
+        Returns
+        -------
+        losses : ndarray of shape (n_samples, n_classes)
+            The expected loss of deciding for each class, in the order of `classes_`.
+        """
         return self.predict_proba(X) @ self.loss_matrix_
 
     def predict(self, X: Any) -> np.ndarray:
-        """The decision with the least expected loss, the first among equals."""
+        """Return the decision with the least expected loss, the first among equals."""
         check_is_fitted(self)
         return self.classes_[self.expected_loss(X).argmin(axis=1)]
 

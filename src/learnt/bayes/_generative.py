@@ -28,7 +28,8 @@ class GenerativeClassifier(RowsClassifier, Estimator):
     p(c | x) ∝ π_c p_c(x)
 
     With `density.Gaussian()` it is quadratic discriminant analysis, with `Gaussian(covariance_type="diag")` Gaussian
-    naive Bayes.
+    naive Bayes; with a mixture, a tree or a histogram of `learnt.density` a classifier of its own. `score_samples`
+    tells rows that are like no class.
 
     Parameters
     ----------
@@ -39,11 +40,18 @@ class GenerativeClassifier(RowsClassifier, Estimator):
 
     Attributes
     ----------
-    densities_ : list of n_classes fitted densities
-    classes_ : array of shape (n_classes,)
-    class_prior_ : array of shape (n_classes,)
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    densities_ : list of n_classes estimators
+        The fitted density of each class, in the order of `classes_`.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_prior_ : ndarray of shape (n_classes,)
+        π: the probabilities of the classes.
+
+    See Also
+    --------
+    learnt.discriminant_analysis.QuadraticDiscriminantAnalysis : Gaussian classes, regularised.
+    learnt.naive_bayes.GaussianNB : Gaussian classes whose columns are independent.
+    learnt.mixture.GaussianMixture : A density of several clusters, for classes that have them.
 
     Notes
     -----
@@ -52,6 +60,8 @@ class GenerativeClassifier(RowsClassifier, Estimator):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from learnt.bayes import GenerativeClassifier
     >>> X = np.array([[-1.0], [-2.0], [-4.0], [1.0], [2.0], [3.0]])
     >>> model = GenerativeClassifier().fit(X, ["a", "a", "a", "b", "b", "b"])
     >>> model.predict([[-0.8], [2.5]])
@@ -95,7 +105,7 @@ class GenerativeClassifier(RowsClassifier, Estimator):
         return self
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """log p(x, c) of each row (n × K); −∞ where a density is 0."""
+        """Return log p(x, c) of each row (n × K); −∞ where a density is 0."""
         check_is_fitted(self)
         X = check_predict(self, X)
         with np.errstate(divide="ignore"):  # a prior of 0 has the logarithm −∞
@@ -103,25 +113,38 @@ class GenerativeClassifier(RowsClassifier, Estimator):
         return np.stack([np.asarray(d.score_samples(X), dtype=np.float64) for d in self.densities_], axis=1) + log_prior
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row; where all densities are 0, the most frequent one."""
+        """Return the most probable class of each row; where all densities are 0, the most frequent one."""
         best = self._scores(X).argmax(axis=1)
         return self.classes_[best]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(c | x) of each row (n × K), columns as in `classes_`; where all densities are 0, the priors."""
+        """Return p(c | x) of each row (n × K), columns as in `classes_`; where all densities are 0, the priors."""
         return posterior(self._scores(X))
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log p(c | x) of each row (n × K)."""
+        """Return log p(c | x) of each row (n × K)."""
         with np.errstate(divide="ignore"):
             return log_posterior(self._scores(X))
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """log p(x) of each row, whatever its class."""
+        """Return log p(x) of each row, whatever its class."""
         return np.logaddexp.reduce(self.predict_joint_log_proba(X), axis=1)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """New rows and their labels: a class by its prior, then a row from its density."""
+        """Return new rows and their labels: a class by its prior, then a row from its density.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many rows to draw.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            The rows.
+        y : ndarray of shape (n_samples,)
+            Their labels.
+        """
         check_is_fitted(self)
         if not isinstance(n_samples, int | np.integer) or n_samples < 1:
             raise ValueError(f"n_samples must be a whole number of at least 1; it is {n_samples!r}.")

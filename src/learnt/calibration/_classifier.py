@@ -70,35 +70,66 @@ class CalibratedClassifierCV(ClassifierMixin, MetaEstimatorMixin, Documented, Ba
     isotonic     the best increasing function       any shape; overfits below about a thousand rows
     temperature  p = softmax(β f)                   one number for all classes; the most likely class stays
 
-    Sigmoid and isotonic maps take each class against all others; several classes are then scaled to sum to 1.
+    Sigmoid and isotonic maps take each class against all others; several classes are then scaled to sum to 1. Take it
+    where probabilities decide and the classifier has none (`LinearSVC`), is too sure (naive Bayes, boosting) or not
+    sure enough (random forests); `calibration_curve` shows which.
 
     Parameters
     ----------
-    estimator : classifier or None
+    estimator : classifier or None, default=None
         Has `decision_function` or `predict_proba`; None: `LinearSVC()`. A fitted one in scikit-learn's
         `FrozenEstimator` is used as it is, and all rows are for its map.
     method : {"sigmoid", "isotonic", "temperature"}, default="sigmoid"
-    cv : int, splitter, iterable or None
-        Which rows are left out (None: 5 folds by class).
-    n_jobs : int or None
+        The map: "sigmoid" for few rows, "isotonic" for a thousand or more, "temperature" for several classes, with a
+        single number to fit.
+    cv : int, splitter, iterable or None, default=None
+        Which rows are left out, for the maps: how many folds, or how they are cut. None: 5 folds by class.
+    n_jobs : int or None, default=None
         How many folds are fitted at a time; None: one after another, each free to use all threads.
     ensemble : bool or "auto", default="auto"
         True: one classifier a fold, its map fitted to the rows left out, and the mean of their probabilities. False:
-        one map for the scores that all rows got when left out, and one classifier of all rows. "auto": True, unless
-        the estimator is frozen.
+        one map for the scores that all rows got when left out, and one classifier of all rows, which is smaller and
+        quicker to ask. "auto": True, unless the estimator is frozen.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-    calibrated_classifiers_ : list of classifiers with their maps: `estimator`, `calibrators`, `predict_proba`
-    estimators_ : list of the fitted classifiers
-    maps_ : list of lists of arrays
-        The maps of each; `learnt.calibration._maps` says how to read them.
-    n_features_in_ : int
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    calibrated_classifiers_ : list
+        The classifiers with their maps; each has `estimator`, `calibrators` and `predict_proba`.
+    estimators_ : list of classifiers
+        The fitted classifiers: one a fold, or a single one.
+    maps_ : list of lists of ndarrays
+        The maps of each classifier, arrays of two rows. Of a sigmoid: A, then B. Of an isotonic map: scores in
+        increasing order, then the probability at each. Of a temperature: β, then 0.
+
+    See Also
+    --------
+    calibration_curve : How often rows are of the class, where a probability was predicted.
+    learnt.isotonic.IsotonicRegression : The map of `method="isotonic"`.
+    learnt.bayes.CostSensitiveClassifier : Decisions by probabilities and the costs of errors.
+    learnt.metrics.brier_score_loss : Measures how good probabilities are.
+
+    Notes
+    -----
+    Fits the classifier once a fold; with `ensemble=False` once more, on all rows; a frozen one not at all. Weights
+    count for the maps, and for the classifiers that take them.
+
+    References
+    ----------
+    .. [1] John C. Platt, "Probabilistic Outputs for Support Vector Machines and Comparisons to Regularized Likelihood
+       Methods", Advances in Large Margin Classifiers, MIT Press, 1999.
+    .. [2] Bianca Zadrozny and Charles Elkan, "Transforming Classifier Scores into Accurate Multiclass Probability
+       Estimates", KDD, 2002.
+    .. [3] Alexandru Niculescu-Mizil and Rich Caruana, "Predicting Good Probabilities with Supervised Learning", ICML,
+       2005.
+    .. [4] Chuan Guo, Geoff Pleiss, Yu Sun and Kilian Q. Weinberger, "On Calibration of Modern Neural Networks", ICML,
+       2017.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from learnt.calibration import CalibratedClassifierCV
     >>> from learnt.naive_bayes import GaussianNB
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(0, 2, 400)
@@ -118,7 +149,15 @@ class CalibratedClassifierCV(ClassifierMixin, MetaEstimatorMixin, Documented, Ba
         weight_unit_free=False,  # the sigmoid's targets count rows
     )
 
-    def __init__(self, estimator=None, *, method="sigmoid", cv=None, n_jobs=None, ensemble="auto"):
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        method: str = "sigmoid",
+        cv: Any = None,
+        n_jobs: int | None = None,
+        ensemble: bool | str = "auto",
+    ) -> None:
         self.estimator = estimator
         self.method = method
         self.cv = cv
@@ -126,7 +165,19 @@ class CalibratedClassifierCV(ClassifierMixin, MetaEstimatorMixin, Documented, Ba
         self.ensemble = ensemble
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> CalibratedClassifierCV:
-        """Fit classifiers and maps; a weight of 0 leaves a row out."""
+        """Fit classifiers and maps; a weight of 0 leaves a row out.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows to learn from: whatever the classifier takes.
+        y : array-like of shape (n_samples,)
+            Class labels: numbers, text or booleans.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts: 2 as two rows, 0 as none. None counts every row once.
+        **fit_params : dict
+            More arguments of the classifiers' `fit`; arrays of one entry a row are cut to the rows of each fold.
+        """
         check_choice(self, "method", METHODS)
         check_choice(self, "ensemble", (True, False, "auto"))
         name, n_given = type(self).__name__, rows_given(sample_weight)
@@ -236,12 +287,12 @@ class CalibratedClassifierCV(ClassifierMixin, MetaEstimatorMixin, Documented, Ba
         ]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The mean of the calibrated probabilities, (n, n_classes)."""
+        """Return the mean of the calibrated probabilities, (n, n_classes)."""
         check_is_fitted(self)
         return np.mean([part.predict_proba(X) for part in self.calibrated_classifiers_], axis=0)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The likeliest class; among equals the first of `classes_`."""
+        """Return the likeliest class; among equals the first of `classes_`."""
         check_is_fitted(self)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
@@ -270,7 +321,7 @@ class CalibratedClassifierCV(ClassifierMixin, MetaEstimatorMixin, Documented, Ba
         return tags
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Which metadata goes to the classifiers and the splitter, for scikit-learn's routing."""
+        """Return which metadata goes to the classifiers and the splitter, for scikit-learn's routing."""
         return (
             MetadataRouter(owner=self)
             .add_self_request(self)

@@ -40,14 +40,38 @@ class Density(OutlierMixin, Estimator):
 
     @abstractmethod
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
-        """Rows drawn from the density, (n_samples, n_features)."""
+        """Return rows drawn from the density, (n_samples, n_features).
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many rows to draw.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            The rows.
+        """
 
     def score_samples(self, X: Any) -> Any:
-        """log p(x) of each row; −∞ where the density is 0."""
+        """Return log p(x) of each row; −∞ where the density is 0."""
         return self._log_density(check_predict(self, X))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The mean of log p(x) over the rows: higher is better. y is not used."""
+        """Return the mean of log p(x) over the rows: higher is better.
+
+        On rows that were held out it chooses between densities and their parameters, as `GridSearchCV` does.
+
+        Parameters
+        ----------
+        y : Ignored
+            Not used; there so that all estimators can be called in the same way.
+
+        Returns
+        -------
+        score : float
+            The mean log density, by weight; −∞ where a row lies where the density is 0, with a warning.
+        """
         X, _, sample_weight, _ = without_absent(X, None, sample_weight)
         X = check_predict(self, X)
         w = check_weights(sample_weight, X)
@@ -65,22 +89,44 @@ class Density(OutlierMixin, Estimator):
         return float(np.average(scores, weights=w))
 
     def decision_function(self, X: Any) -> Any:
-        """log p(x) − `offset_`: negative for novelties."""
+        """Return log p(x) − `offset_`: negative for novelties.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            The lower, the more unusual.
+        """
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: Any) -> Any:
-        """1 for rows as probable as most training rows, −1 for novelties: log densities below `offset_`."""
+        """Return 1 for rows as probable as most training rows, −1 for novelties: log densities below `offset_`."""
         scores = self.score_samples(X)
         if is_lazy(scores):
             return scores.map_blocks(_sides, self.offset_, dtype=np.int64)
         return _sides(scores, self.offset_)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Fit, and tell which of the training rows are novelties."""
+        """Fit, and return which of the training rows are novelties: −1, and 1 for the others."""
         return self.fit(X, sample_weight=sample_weight).predict(X)
 
     def plot(self, title: str = "") -> Chart:
-        """The density of one or two features as a picture, which notebooks show and `save` writes."""
+        """Return the density of one or two features as a picture, which notebooks show and `save` writes.
+
+        Parameters
+        ----------
+        title : str, default=""
+            What stands above it; by default the class and the columns.
+
+        Returns
+        -------
+        Chart
+            The picture, an SVG.
+
+        Raises
+        ------
+        ValueError
+            Where the density has more than two features.
+        """
         return picture_of(self, title)
 
     def _check_contamination(self) -> None:

@@ -26,35 +26,72 @@ class DensityForest(Density):
     """The mean of many density trees, smoother than one:  p(x) = (1/T) Σ_t p_t(x).
 
     Every tree chooses its cells on rows drawn with replacement, is pruned by the likelihood of the rows that were
-    not drawn, and then counts all rows in its leaves.
+    not drawn, and then counts all rows in its leaves. For densities of any shape in a few columns of any units.
 
     Parameters
     ----------
     n_estimators : int, default=30
-        The number of trees T.
-    criterion, splitter, leaf, max_leaf_nodes, max_depth, min_samples_leaf, max_features, contamination
-        As in `DensityTree`.
+        The number of trees T. More of them are smoother, never worse by overfitting, and cost time.
+    criterion : {"entropy", "squared_error", "non_uniformity", "gaussian_entropy", "diagonal_entropy"}, \
+default="entropy"
+        What a split gains: the likelihood of the rows, the integrated squared error of the density, or how far the
+        shares of rows on its sides are from those of the volume (times the share of all rows that the cell has). Of
+        Gaussians: H − s H_left − (1 − s) H_right with H = ½ log det(2πe Σ), s the share of the rows on the left and Σ
+        their covariance, or its diagonal; these are for Gaussian leaves, and the diagonal suits them best where there
+        are many rows.
+    splitter : {"best", "random"}, default="best"
+        Look at every cut between two rows, or at one random cut of each feature: quicker, and more different trees in a
+        forest.
+    leaf : {"constant", "gaussian"}, default="constant"
+        The density within a leaf: even, or a Gaussian with independent features, normalised in the leaf's cell, and
+        one row beside those of the leaf that is spread evenly over it.
+    max_leaf_nodes : int, default=None
+        Most leaves before pruning; fewer give a coarser density and less overfitting. A usual number is τ ∛N. None: no
+        limit.
+    max_depth : int, default=None
+        Most splits from the root to a leaf; None: no limit.
+    min_samples_leaf : int, default=5
+        Fewest rows in a leaf; more of them smooth more, against overfitting.
+    max_features : int, float or None, default=None
+        How many features a split looks at, drawn anew at each: a number, a share, or all.
     prune : bool, default=True
-        Whether the rows that were not drawn cut the trees back.
-    n_jobs : int or None
-        Threads; None is as many as there are.
-    random_state : int, RandomState, Generator or None
-        Which rows and cuts are drawn. The result does not depend on the number of threads.
+        Whether the rows that were not drawn cut the trees back, against overfitting.
+    contamination : float, default=0.1
+        The share of the training rows that `predict` is to call novelties (−1), from 0 to 0.5: what precision and
+        recall of novelties are traded by. The density does not depend on it.
+    n_jobs : int or None, default=None
+        Threads; None is as many as there are. The result does not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Which rows and cuts are drawn. Pass an integer to get the same forest every time.
 
     Attributes
     ----------
     estimators_ : list of DensityTree
+        The fitted trees.
     offset_ : float
         The log density below which a row is a novelty.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+
+    See Also
+    --------
+    DensityTree : One of its trees: quicker, and easier to explain.
+    learnt.neighbors.KernelDensity : A bell on every row, smooth, for columns of one unit.
+    learnt.mixture.GaussianMixture : A smooth density of few parameters.
+    learnt.ensemble.IsolationForest : Trees that look for outliers alone, for many columns.
+
+    References
+    ----------
+    .. [1] Parikshit Ram and Alexander G. Gray, "Density Estimation Trees", KDD, 2011.
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from learnt.density import DensityForest
     >>> X = np.random.default_rng(0).normal(size=(400, 1))
     >>> model = DensityForest(n_estimators=5, random_state=0).fit(X)
     >>> bool(model.score_samples([[0.0]])[0] > model.score_samples([[2.0]])[0])
     True
+    >>> model.predict([[0.0], [9.0]])  # the second row is a novelty
+    array([ 1, -1])
     """
 
     __learnt_schema__ = Schema(
@@ -136,7 +173,18 @@ class DensityForest(Density):
             return top + np.log(sum(np.exp(part - top) for part in total)) - math.log(len(total))
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
-        """Rows drawn from the density, (n_samples, n_features): a tree, a leaf by its share, then a row in its cell."""
+        """Return rows drawn from the density, (n_samples, n_features): a tree, a leaf of it, then a row in its cell.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many rows to draw.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            The rows.
+        """
         check_sample(self, n_samples)
         random = random_state_of(random_state)
         tree = random.randint(len(self.estimators_), size=n_samples)

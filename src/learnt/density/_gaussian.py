@@ -27,33 +27,45 @@ class Gaussian(Density):
 
     p(x) = |2πΣ|^(−½) exp(−½ (x − μ)ᵀ Σ⁻¹ (x − μ))
 
-    `fit` needs one sum over rows, so X may be an array, a memory map, a `learnt.scan` table, a Dask collection or an
-    array on a GPU.
+    One bell over all rows: the quickest density, the baseline of novelty detection, and the density of each class in
+    `learnt.bayes.GenerativeClassifier`. Outliers among the training rows draw both μ and Σ.
 
     Parameters
     ----------
     covariance_type : {"full", "diag", "spherical"}, default="full"
-        Σ as it is, its diagonal, or one variance for all features.
+        Σ as it is, its diagonal, or one variance for all features. Fewer numbers to estimate overfit less.
     reg_covar : float, default=0
-        Added to the variances. Where Σ is singular all the same (a constant feature, fewer rows than features, one
-        row), 1e-6 times the largest variance is added, and a warning says so.
+        Added to the variances, as regularisation. Where Σ is singular all the same (a constant feature, fewer rows than
+        features, one row), 1e-6 times the largest variance is added, and a warning says so.
     contamination : float, default=0.1
-        The share of the training rows that `predict` is to call novelties (−1).
+        The share of the training rows that `predict` is to call novelties (−1), from 0 to 0.5: what precision and
+        recall of novelties are traded by. The density does not depend on it.
 
     Attributes
     ----------
-    mean_ : array of shape (n_features,)
-    covariance_ : array of shape (n_features, n_features), (n_features,) or a number
-        By `covariance_type`, with all that was added.
+    mean_ : ndarray of shape (n_features,)
+        μ: the mean of the rows.
+    covariance_ : ndarray of shape (n_features, n_features) or (n_features,), or float
+        Σ by `covariance_type`, with all that was added.
     regularization_ : float
         What was added to the variances.
     offset_ : float
         The log density below which a row is a novelty.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+
+    See Also
+    --------
+    learnt.mixture.GaussianMixture : Several bells.
+    DensityForest : A density of any shape.
+    learnt.covariance.EllipticEnvelope : The same, robust to outliers among the training rows.
+    learnt.neighbors.KernelDensity : A bell on every row.
+
+    Notes
+    -----
+    `fit` needs one sum over rows: O(n d² + d³) time; "diag" and "spherical" O(n d).
 
     Examples
     --------
+    >>> from learnt.density import Gaussian
     >>> model = Gaussian().fit([[0.0], [2.0], [4.0], [2.0]])
     >>> model.mean_, model.covariance_
     (array([2.]), array([[2.]]))
@@ -120,7 +132,18 @@ class Gaussian(Density):
         return mapped(X, _log_density_of_block, self._densities().to_device_of(X))
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
-        """Rows drawn from the density, (n_samples, n_features)."""
+        """Return rows drawn from the density, (n_samples, n_features).
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many rows to draw.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            The rows.
+        """
         check_sample(self, n_samples)
         noise = random_state_of(random_state).standard_normal((n_samples, self.n_features_in_))
         if self.covariance_type == "full":

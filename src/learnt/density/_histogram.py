@@ -25,37 +25,59 @@ _MOST_CELLS = 1 << 24
 class Histogram(Density):
     """Rows counted in bins:  p(x) = N_l / (N V_l),  l the bin that x is in, V_l its width or volume.
 
-    With several features the bins are the cells of a grid, which are soon too many to be filled: from four features on
-    a `DensityTree` does better. X may be an array, a memory map, a `learnt.scan` table or a Dask collection: rules
-    read one feature at a time.
+    The density to look at first, of one or two features. With several features the bins are the cells of a grid, which
+    are soon too many to be filled: from four features on a `DensityTree` does better.
 
     Parameters
     ----------
     bins : {"scott", "fd", "shimazaki", "cv", "stone", "sturges", "rice", "sqrt", "auto"}, int, array of edges, or a \
 list with one of these for each feature, default="scott"
-        The bins of each feature: by a rule (Scott; Freedman and Diaconis; Shimazaki and Shinomoto; cross-validated,
-        which NumPy calls "stone"; …), so many of equal width, or with these edges. Rules that NumPy has give its bins.
+        The bins of each feature: so many of equal width, these edges, or a rule. "scott" (Scott) and "fd" (Freedman and
+        Diaconis) set the width by the spread and the number of rows; "shimazaki" (Shimazaki and Shinomoto) and "cv"
+        (cross-validated, which NumPy calls "stone") look for the width of least error; "sturges", "rice" and "sqrt" set
+        the number of bins by that of the rows; "auto" is NumPy's. Rules that NumPy has give its bins. More bins show
+        finer detail, and more of the chance in it.
     alpha : float, default=0
-        Rows counted in each cell beforehand. With 0 the density is 0 in empty cells, and log p is −∞ there.
+        Smoothing: rows counted in each cell beforehand. With 0 the density is 0 in empty cells, and log p is −∞ there.
     contamination : float, default=0.1
-        The share of the training rows that `predict` is to call novelties (−1).
+        The share of the training rows that `predict` is to call novelties (−1), from 0 to 0.5: what precision and
+        recall of novelties are traded by. The density does not depend on it.
 
     Attributes
     ----------
-    bin_edges_ : list of arrays of shape (n_bins of the feature + 1,)
-    counts_ : array with an axis for each feature
+    bin_edges_ : list of ndarrays of shape (n_bins of the feature + 1,)
+        Where the bins of each feature begin and end.
+    counts_ : ndarray with an axis for each feature
         The weight of the rows in each cell.
-    density_ : array of the same shape
+    density_ : ndarray of the same shape
         p in each cell.
     outside_ : float
         The weight of training rows beyond edges that were given.
     offset_ : float
         The log density below which a row is a novelty.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+
+    See Also
+    --------
+    DensityTree : Bins that follow the rows, for more features.
+    learnt.neighbors.KernelDensity : A smooth density.
+    learnt.naive_bayes.HistogramNB : A classifier of histograms, one for each column and class.
+
+    Notes
+    -----
+    Rules read one feature at a time. The grid may have 2²⁴ cells at most.
+
+    References
+    ----------
+    .. [1] David W. Scott, "On Optimal and Data-Based Histograms", Biometrika, 1979.
+    .. [2] David Freedman and Persi Diaconis, "On the Histogram as a Density Estimator: L2 Theory", Zeitschrift für
+       Wahrscheinlichkeitstheorie und verwandte Gebiete, 1981.
+    .. [3] Hideaki Shimazaki and Shigeru Shinomoto, "A Method for Selecting the Bin Size of a Time Histogram", Neural
+       Computation, 2007.
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from learnt.density import Histogram
     >>> model = Histogram(bins=2).fit([[0.0], [1.0], [2.0], [4.0]])
     >>> model.bin_edges_[0], model.counts_
     (array([0., 2., 4.]), array([2., 2.]))
@@ -144,7 +166,18 @@ list with one of these for each feature, default="scott"
             return mapped(X, _log_density_of_block, self.bin_edges_, np.log(self.density_))
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
-        """Rows drawn from the density, (n_samples, n_features): a cell by its share, then anywhere in it."""
+        """Return rows drawn from the density, (n_samples, n_features): a cell by its share, then anywhere in it.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many rows to draw.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            The rows.
+        """
         check_sample(self, n_samples)
         random = random_state_of(random_state)
         shares = np.cumsum((self.density_ * _volumes(self.bin_edges_)).ravel())

@@ -50,9 +50,10 @@ class DensityTree(Density):
 
     p(x) = N_l / (N V_l),    l the leaf of x, N_l the rows in it, V_l the volume of its cell
 
-    The box around the rows is split again and again, always the cell whose split gains most. Then splits that gain
-    less than a price are cut back, at the price under which rows that were held out are likeliest, and the counts that
-    are kept are those of all rows. Outside the box the density is 0.
+    The box around the rows is split again and again, always the cell whose split gains most. Then splits that gain less
+    than a price are cut back, at the price under which rows that were held out are likeliest, and the counts that are
+    kept are those of all rows. Outside the box the density is 0. It needs no scaling of columns, and tells of each row
+    in which cell it is; `DensityForest` is smoother and nearer to the truth.
 
     Parameters
     ----------
@@ -64,39 +65,57 @@ default="entropy"
         their covariance, or its diagonal; these are for Gaussian leaves, and the diagonal suits them best where there
         are many rows.
     splitter : {"best", "random"}, default="best"
-        Look at every cut between two rows, or at one random cut of each feature.
+        Look at every cut between two rows, or at one random cut of each feature: quicker, and more different trees in a
+        forest.
     leaf : {"constant", "gaussian"}, default="constant"
         The density within a leaf: even, or a Gaussian with independent features, normalised in the leaf's cell, and
         one row beside those of the leaf that is spread evenly over it.
     max_leaf_nodes : int, default=None
-        Most leaves before pruning. A usual number is τ ∛N.
+        Most leaves before pruning; fewer give a coarser density and less overfitting. A usual number is τ ∛N. None: no
+        limit.
     max_depth : int, default=None
+        Most splits from the root to a leaf; None: no limit.
     min_samples_leaf : int, default=5
-        Fewest rows in a leaf.
+        Fewest rows in a leaf; more of them smooth more, against overfitting.
     max_features : int, float or None, default=None
         How many features a split looks at, drawn anew at each: a number, a share, or all.
     validation_fraction : float or None, default=0.2
         The share of the rows held out for pruning; None: all rows are grown on, and nothing is cut back.
     contamination : float, default=0.1
-        The share of the training rows that `predict` is to call novelties (−1).
-    random_state : int, RandomState, Generator or None
-        Which rows are held out; random cuts.
+        The share of the training rows that `predict` is to call novelties (−1), from 0 to 0.5: what precision and
+        recall of novelties are traded by. The density does not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Which rows are held out, and random cuts. Pass an integer to get the same tree every time.
 
     Attributes
     ----------
     tree_ : forestry.Tree
         The cells; `tree_.value` is the logarithm of the density N_l / (N V_l) in each.
-    lower_, upper_ : arrays of shape (n_features,)
-        The box.
-    leaf_center_, leaf_scale_ : arrays of shape (n_nodes, n_features), or None
-        Of the Gaussians.
+    lower_ : ndarray of shape (n_features,)
+        The lower ends of the box.
+    upper_ : ndarray of shape (n_features,)
+        The upper ends of the box.
+    leaf_center_ : ndarray of shape (n_nodes, n_features) or None
+        The centres of the Gaussians; None where leaves are constant.
+    leaf_scale_ : ndarray of shape (n_nodes, n_features) or None
+        The standard deviations of the Gaussians; None where leaves are constant.
     offset_ : float
         The log density below which a row is a novelty.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+
+    See Also
+    --------
+    DensityForest : The mean of many trees, smoother than one.
+    Histogram : Bins of equal width.
+    learnt.ensemble.IsolationForest : Trees that look for outliers alone, for many columns.
+
+    References
+    ----------
+    .. [1] Parikshit Ram and Alexander G. Gray, "Density Estimation Trees", KDD, 2011.
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from learnt.density import DensityTree
     >>> X = np.array([[0.0], [0.1], [0.2], [0.3], [6.0], [10.0]])
     >>> model = DensityTree(max_leaf_nodes=2, min_samples_leaf=1, validation_fraction=None).fit(X)
     >>> float(model.tree_.threshold[0]), np.exp(model.score_samples([[0.15], [8.0]]))
@@ -201,7 +220,18 @@ default="entropy"
         return mapped(X, _log_density_of_block, self.tree_, self._box, self._gaussians, lower, upper)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
-        """Rows drawn from the density, (n_samples, n_features): a leaf by its share, then a row in its cell."""
+        """Return rows drawn from the density, (n_samples, n_features): a leaf by its share, then a row in its cell.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many rows to draw.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            The rows.
+        """
         check_sample(self, n_samples)
         random = random_state_of(random_state)
         lower, upper = cell_bounds(self.tree_, self._box)
@@ -220,12 +250,24 @@ default="entropy"
         return np.exp(np.minimum(log_share, 0.0))
 
     def apply(self, X: Any) -> np.ndarray:
-        """The leaf of each row."""
+        """Return the leaf of each row.
+
+        Returns
+        -------
+        leaves : ndarray of shape (n_samples,)
+            The number of the node of `tree_` that each row ends in.
+        """
         X = check_predict(self, X)
         return self.tree_.apply(X)
 
     def get_n_leaves(self) -> int:
-        """How many leaves the tree has."""
+        """Return how many leaves the tree has.
+
+        Returns
+        -------
+        int
+            The number of cells after pruning.
+        """
         check_is_fitted(self, msg=NOT_FITTED)
         return self.tree_.n_leaves
 

@@ -56,8 +56,8 @@ class LinearDiscriminantAnalysis(
 
     p(c | x) ∝ π_c N(x; μ_c, Σ)
 
-    All solvers fit from the means of the classes and the scatter within them, which are sums over rows: X may be an
-    array, a memory map, a `learnt.scan` table, a Dask collection or an array on a GPU.
+    A linear classifier in closed form, good with few rows, and a supervised reduction to at most n_classes − 1
+    dimensions. With many columns for the number of rows, shrink the covariance.
 
     Parameters
     ----------
@@ -68,46 +68,72 @@ class LinearDiscriminantAnalysis(
         variance within; "least_squares", a regression on the classes. The last agrees with the others where two
         classes have as many rows, and otherwise moves the boundary of two classes; of more classes it agrees.
     shrinkage : "auto", float or None, default=None
-        How far Σ is drawn towards a multiple of the unit matrix: a share from 0 to 1, or that of Ledoit and Wolf. Not
-        for "svd".
+        How far Σ is drawn towards a multiple of the unit matrix, against overfitting: a share from 0 to 1, or that of
+        Ledoit and Wolf for "auto", which is worth a try wherever there are not many more rows than columns. Not for
+        "svd".
     priors : array-like of shape (n_classes,), default=None
-        Probabilities π of the classes; None takes their frequencies.
+        Probabilities π of the classes; None takes their frequencies. Set them where classes are as rare elsewhere as
+        they are not in the training rows.
     n_components : int, default=None
-        How many directions `transform` gives; None: all of them, min(n_classes − 1, n_features).
+        How many directions `transform` gives; None: all of them, min(n_classes − 1, n_features). Predictions do not
+        change.
     store_covariance : bool, default=False
         Whether "svd" keeps `covariance_`; the others do.
     tol : float, default=1e-4
         The standard deviation, in units of the features' own, from which on a direction counts.
     covariance_estimator : estimator, default=None
-        Estimates the covariance of the rows of a class that it is given (`fit`, then `covariance_`). Not for "svd".
+        Estimates the covariance of the rows of a class that it is given (`fit`, then `covariance_`), instead of
+        `shrinkage`: `learnt.covariance.OAS()`, say. Not for "svd".
     derivation : {"gaussian", "fisher", "least-squares"} or None, default=None
         One of the three derivations by name; it then takes the place of `solver`.
 
     Attributes
     ----------
-    coef_ : array of shape (1, n_features) for two classes, (n_classes, n_features) for more
-    intercept_ : array of shape (1,) or (n_classes,)
-    covariance_ : array of shape (n_features, n_features)
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The weights of the planes: one for two classes, one a class for more.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The offsets of the planes.
+    covariance_ : ndarray of shape (n_features, n_features)
         Σ: the covariances of the classes, weighted by π.
-    explained_variance_ratio_ : array of shape (n_components,)
+    explained_variance_ratio_ : ndarray of shape (n_components,)
         The share of the variance between classes that each direction has ("svd", "eigen", "fisher").
-    means_ : array of shape (n_classes, n_features)
-    priors_ : array of shape (n_classes,)
-    scalings_ : array of shape (n_features, any)
+    means_ : ndarray of shape (n_classes, n_features)
+        μ_c: the mean of each class.
+    priors_ : ndarray of shape (n_classes,)
+        π: the probabilities of the classes.
+    scalings_ : ndarray of shape (n_features, any)
         The directions ("svd", "eigen", "fisher").
-    xbar_ : array of shape (n_features,)
+    xbar_ : ndarray of shape (n_features,)
         The mean of the classes' means, weighted by π.
-    classes_ : array of shape (n_classes,)
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+
+    See Also
+    --------
+    QuadraticDiscriminantAnalysis : Each class has a covariance of its own.
+    learnt.linear_model.LogisticRegression : Planes without the assumption that classes are Gaussian.
+    learnt.decomposition.PCA : Directions of most variance, without labels.
+    learnt.naive_bayes.GaussianNB : Gaussian classes whose columns are independent.
 
     Notes
     -----
+    All solvers fit from the means of the classes and the scatter within them, which are sums over rows: O(n d² + d³)
+    time, and O(d²) memory besides the rows.
+
     Where this differs from scikit-learn: rows may have weights; where "eigen" needs Σ to be positive and it is not, a
     share `tol` of the variances is added with a warning, instead of an error.
 
+    References
+    ----------
+    .. [1] Ronald A. Fisher, "The Use of Multiple Measurements in Taxonomic Problems", Annals of Eugenics, 1936.
+    .. [2] Trevor Hastie, Robert Tibshirani and Jerome Friedman, "The Elements of Statistical Learning", 2nd edition,
+       Springer, 2009, section 4.3.
+    .. [3] Olivier Ledoit and Michael Wolf, "A Well-Conditioned Estimator for Large-Dimensional Covariance Matrices",
+       Journal of Multivariate Analysis, 2004.
+
     Examples
     --------
+    >>> from learnt.discriminant_analysis import LinearDiscriminantAnalysis
     >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
     >>> model = LinearDiscriminantAnalysis().fit(X, ["a", "a", "a", "b", "b", "b"])
     >>> model.predict([[-0.8, -1]])
@@ -233,7 +259,13 @@ class LinearDiscriminantAnalysis(
         return most if self.n_components is None else self.n_components
 
     def transform(self, X: Any) -> Any:
-        """The rows along the directions that set the classes apart, (n, n_components)."""
+        """Return the rows along the directions that set the classes apart, (n, n_components).
+
+        Raises
+        ------
+        NotImplementedError
+            Where the solver finds no directions: "lsqr", "gaussian" and "least_squares".
+        """
         if self._method in _WITHOUT_TRANSFORM:
             raise NotImplementedError(
                 f"transform not implemented for '{self._method}' solver (use 'svd' or 'eigen'): it finds no directions."

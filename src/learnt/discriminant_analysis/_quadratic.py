@@ -38,49 +38,69 @@ class QuadraticDiscriminantAnalysis(ScoreClassifier, Estimator):
 
     p(c | x) ∝ π_c N(x; μ_c, Σ_c)
 
-    `fit` needs the moments of the classes, which are sums over rows: X may be an array, a memory map, a `learnt.scan`
-    table, a Dask collection or an array on a GPU.
+    Boundaries are quadratic. It has d(d + 1)/2 numbers to estimate for every class: with few rows a class, regularise
+    it, or take `LinearDiscriminantAnalysis`, whose classes share them.
 
     Parameters
     ----------
     solver : {"svd", "eigen"}, default="svd"
         Both decompose the covariances; "svd" is regularised by `reg_param`, "eigen" by `shrinkage`.
     shrinkage : "auto", float or None, default=None
-        How far Σ_c is drawn towards a multiple of the unit matrix: a share from 0 to 1, or that of Ledoit and Wolf.
-        For "eigen".
+        How far Σ_c is drawn towards a multiple of the unit matrix, against overfitting: a share from 0 to 1, or that of
+        Ledoit and Wolf for "auto". For "eigen".
     priors : array-like of shape (n_classes,), default=None
-        Probabilities π of the classes; None takes their frequencies.
+        Probabilities π of the classes; None takes their frequencies. Set them where classes are as rare elsewhere as
+        they are not in the training rows.
     reg_param : float, default=0.0
-        Σ_c becomes (1 − reg_param) Σ_c + reg_param · 1. For "svd".
+        The regularisation strength, from 0 to 1: Σ_c becomes (1 − reg_param) Σ_c + reg_param · 1. Scale the columns
+        first. For "svd".
     store_covariance : bool, default=False
         Whether to keep `covariance_`.
     tol : float, default=1e-4
         Σ_c is singular where a combination of the features, in units of their standard deviations, has none of more.
     covariance_estimator : estimator, default=None
-        Estimates the covariance of the rows of a class that it is given (`fit`, then `covariance_`). For "eigen".
+        Estimates the covariance of the rows of a class that it is given (`fit`, then `covariance_`), instead of
+        `shrinkage`. For "eigen".
 
     Attributes
     ----------
-    covariance_ : list of arrays of shape (n_features, n_features)
-        Σ_c (maximum likelihood), regularised.
-    means_ : array of shape (n_classes, n_features)
-    priors_ : array of shape (n_classes,)
-    rotations_ : list of arrays of shape (n_features, n_features)
+    covariance_ : list of ndarrays of shape (n_features, n_features)
+        Σ_c (maximum likelihood), regularised; only where `store_covariance` is set.
+    means_ : ndarray of shape (n_classes, n_features)
+        μ_c: the mean of each class.
+    priors_ : ndarray of shape (n_classes,)
+        π: the probabilities of the classes.
+    rotations_ : list of ndarrays of shape (n_features, n_features)
         The principal axes of each class, in columns.
-    scalings_ : list of arrays of shape (n_features,)
+    scalings_ : list of ndarrays of shape (n_features,)
         The variances along them, largest first.
-    classes_ : array of shape (n_classes,)
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+
+    See Also
+    --------
+    LinearDiscriminantAnalysis : All classes share a covariance, which needs fewer rows.
+    learnt.naive_bayes.GaussianNB : A variance for each class and column, and no correlations.
+    learnt.bayes.GenerativeClassifier : Any density of each class.
 
     Notes
     -----
+    Moments of the classes are sums over rows: O(n d² + K d³) time for K classes.
+
     Where this differs from scikit-learn: rows may have weights. Where Σ_c is singular, a share `tol` of the features'
     variances within classes is added to its diagonal and a warning says so, instead of an error; and whether it is does
     not depend on the units of the features. `reg_param` regularises classes with fewer rows than features too.
 
+    References
+    ----------
+    .. [1] Trevor Hastie, Robert Tibshirani and Jerome Friedman, "The Elements of Statistical Learning", 2nd edition,
+       Springer, 2009, section 4.3.
+    .. [2] Olivier Ledoit and Michael Wolf, "A Well-Conditioned Estimator for Large-Dimensional Covariance Matrices",
+       Journal of Multivariate Analysis, 2004.
+
     Examples
     --------
+    >>> from learnt.discriminant_analysis import QuadraticDiscriminantAnalysis
     >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
     >>> model = QuadraticDiscriminantAnalysis(reg_param=0.1).fit(X, ["a", "a", "a", "b", "b", "b"])
     >>> model.predict([[-0.8, -1]])
@@ -153,19 +173,20 @@ class QuadraticDiscriminantAnalysis(ScoreClassifier, Estimator):
         return self
 
     def decision_function(self, X: Any) -> Any:
-        """log p(x, c) of each row, but for a constant, (n, K); of two classes the second's less the first's (n)."""
+        """Return log p(x, c) of each row, but for a constant, (n, K); of two classes their difference (n)."""
         check_is_fitted(self)
         return self._map(X, difference)
 
     def contributions(self, X: Any) -> np.ndarray:
-        """What every column adds to the log-odds of every row: exact Shapley values.
+        """Return what every column adds to the log-odds of every row: exact Shapley values.
 
         Where a column is not known, it is distributed as in the mixture of the classes that the model describes.
 
         Returns
         -------
-        array of shape (n, n_features + 1), or (n, n_classes, n_features + 1) for three classes or more
-            A row adds up to log p(x, c), less that of the first of two classes. The last column is its expectation.
+        contributions : ndarray of shape (n_samples, n_features + 1) or (n_samples, n_classes, n_features + 1)
+            The second shape for three classes or more. A row adds up to log p(x, c), less that of the first of two
+            classes. The last column is its expectation.
         """
         check_is_fitted(self)
         X = in_numpy(check_predict(self, X)).astype(np.float64, copy=False)

@@ -25,32 +25,45 @@ class DummyClassifier(ConstantClassifier):
 
     p = the shares π_c = Σ w·1[y = c] / Σ w of the classes ("stratified"), or 1/K ("uniform").
 
+    The baseline that a classifier must beat: where 95 % of the rows are of one class, an accuracy of 95 % is none.
+
     Parameters
     ----------
     strategy : {"most_frequent", "prior", "stratified", "uniform", "constant"}, default="prior"
-        "prior" and "most_frequent" predict the most common label; `predict_proba` gives π for "prior", the label drawn
-        for "stratified", 1/K for "uniform", and certainty otherwise.
-    random_state : None, int, RandomState or Generator
+        "prior" and "most_frequent" predict the most common label; "stratified" draws labels by their shares, "uniform"
+        all alike; "constant" predicts the given one. `predict_proba` gives π for "prior", the label drawn for
+        "stratified", 1/K for "uniform", and certainty otherwise.
+    random_state : int, RandomState, Generator or None, default=None
         For labels that are drawn; an integer draws the same in every call, scikit-learn's labels for the same one.
     constant : label, or array-like of shape (n_outputs,), default=None
         What strategy="constant" predicts; it must occur in y.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,), or list of such arrays
-    class_prior_ : array of shape (n_classes,), or list of such arrays
+    classes_ : ndarray of shape (n_classes,), or list of such arrays
+        The labels, sorted; of several outputs a list, one array an output.
+    class_prior_ : ndarray of shape (n_classes,), or list of such arrays
+        π: the share of each class in the weight of the training rows.
     n_classes_ : int, or list of int
+        How many classes there are, of each output.
     n_outputs_ : int
+        How many targets y has.
     sparse_output_ : bool
         Whether y was sparse, and so predictions are.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+
+    See Also
+    --------
+    learnt.baseline.ConstantClassifier : The best constant label, without random ones.
+    DummyRegressor : The same of numbers.
 
     Examples
     --------
+    >>> from learnt.dummy import DummyClassifier
     >>> model = DummyClassifier(strategy="uniform", random_state=0).fit([[0], [1], [2]], ["ham", "spam", "ham"])
     >>> model.predict([[7]] * 4).tolist(), model.predict_proba([[7]]).tolist()
     (['ham', 'spam', 'spam', 'ham'], [[0.5, 0.5]])
+    >>> DummyClassifier().fit([[0], [1], [2]], ["ham", "spam", "ham"]).score([[0], [1]], ["ham", "spam"])
+    0.5
     """
 
     __learnt_schema__ = Schema(
@@ -71,8 +84,9 @@ class DummyClassifier(ConstantClassifier):
         Parameters
         ----------
         X : anything with rows, or None
-        y : array-like or sparse matrix of shape (n,) or (n, n_outputs)
-        sample_weight : array-like of shape (n,), default=None
+            Its rows are counted, and it is not read.
+        y : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels: numbers, text or booleans; of several outputs one column each.
         """
         is_sparse = hasattr(y, "tocsr")
         if is_sparse and self.strategy == "uniform":
@@ -94,7 +108,7 @@ class DummyClassifier(ConstantClassifier):
         return super()._labels_of(target, rows)
 
     def predict(self, X: Any) -> Any:
-        """A label for every row of X; sparse where y was."""
+        """Return a label for every row of X; sparse where y was."""
         choices = self._choices()
         if self.sparse_output_:
             return self._sparse_labels(row_count(self, X), choices)
@@ -108,7 +122,13 @@ class DummyClassifier(ConstantClassifier):
         return columns[0] if len(columns) == 1 else np.vstack(columns).T
 
     def predict_proba(self, X: Any) -> Any:
-        """Probabilities of the classes, of labels drawn 0 or 1; a list, one an output, for several."""
+        """Return the probabilities of the classes, of labels drawn 0 or 1; a list, one an output, for several.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes), or list of such arrays
+            One row of probabilities for each row of X.
+        """
         if self.strategy not in _DRAWN:
             return super().predict_proba(X)
         choices, random = self._choices(), random_state_of(self.random_state)

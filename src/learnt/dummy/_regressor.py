@@ -15,30 +15,40 @@ from learnt.engine.schema import Schema, choice, count, real
 class DummyRegressor(ConstantNumber):
     """Predict the same number for every row, without looking at X: the mean, the median, a quantile or a given one.
 
-    With weights, the median and other quantiles are the smallest y at which the share of the weight is reached,
-    min{y : Σ_{yᵢ ≤ y} wᵢ ≥ q Σ wᵢ}; without, NumPy's, linear between two values. (`learnt.baseline.ConstantRegressor`
-    has the quantiles of rows repeated by their weights instead, and intervals.)
+    The baseline that a regressor must beat: with the mean, its R² on the training rows is 0. With weights, the median
+    and other quantiles are the smallest y at which the share of the weight is reached, min{y : Σ_{yᵢ ≤ y} wᵢ ≥ q Σ wᵢ};
+    without, NumPy's, linear between two values. (`learnt.baseline.ConstantRegressor` has the quantiles of rows repeated
+    by their weights instead, and intervals.)
 
     Parameters
     ----------
     strategy : {"mean", "median", "quantile", "constant"}, default="mean"
+        What is predicted: "mean", best for squared loss; "median", best for absolute loss; the `quantile` that is asked
+        for, best for pinball loss; or the `constant` that is given.
     constant : float, or array-like of shape (n_outputs,), default=None
-        What strategy="constant" predicts.
+        What strategy="constant" predicts, one number for all outputs or one each.
     quantile : float in [0, 1], default=None
-        Which quantile strategy="quantile" predicts.
+        Which quantile strategy="quantile" predicts: 0.5 is the median.
 
     Attributes
     ----------
-    constant_ : array of shape (1, n_outputs)
+    constant_ : ndarray of shape (1, n_outputs)
         What is predicted.
     n_outputs_ : int
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        How many targets y has.
+
+    See Also
+    --------
+    learnt.baseline.ConstantRegressor : The same, with intervals, and a weight of 2 as the row twice.
+    DummyClassifier : The same of labels.
 
     Examples
     --------
+    >>> from learnt.dummy import DummyRegressor
     >>> DummyRegressor().fit([[0], [1], [2]], [1.0, 2.0, 9.0]).predict([[7], [8]])
     array([4., 4.])
+    >>> DummyRegressor(strategy="median").fit([[0], [1], [2]], [1.0, 2.0, 9.0]).predict([[7], [8]])
+    array([2., 2.])
     """
 
     __learnt_schema__ = Schema(
@@ -53,8 +63,9 @@ class DummyRegressor(ConstantNumber):
         Parameters
         ----------
         X : anything with rows, or None
-        y : array-like of shape (n,) or (n, n_outputs)
-        sample_weight : array-like of shape (n,), default=None
+            Its rows are counted, and it is not read.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Numbers; of several outputs one column each.
         """
         self._fit_constant(X if X is not None or y is None else np.empty((np.shape(y)[0], 0)), y, sample_weight)
         if X is None:

@@ -24,8 +24,8 @@ class RadonOperator(LinearOperator):
     ----------
     shape : int or (int, int)
         Rows and columns of the image.
-    angles : array of shape (n_angles,)
-        Directions θ of the detector axis, in radians.
+    angles : array-like of shape (n_angles,)
+        Directions θ of the detector axis, in radians. Half a circle is enough: π + θ sees the same rays as θ.
     n_detectors : int or None, default=None
         Parallel rays for each angle, about the origin; None for as many as reach every corner of the image.
     spacing : float, default=1.0
@@ -34,14 +34,29 @@ class RadonOperator(LinearOperator):
     Attributes
     ----------
     image_shape : (int, int)
+        Rows and columns of the image.
     sinogram_shape : (int, int)
         Angles and detectors.
     shape : (int, int)
         Of the matrix that it stands for.
+    angles : ndarray of shape (n_angles,)
+        The directions.
+    spacing : float
+        Distance of neighbouring rays.
+
+    See Also
+    --------
+    reconstruct : The image of a sinogram, by least squares.
+    filtered_back_projection : The image of a sinogram, by the classical formula.
+
+    Notes
+    -----
+    A product costs O(n_angles · n²) for n × n pixels, on all threads; it does not depend on their number.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from learnt.inverse import RadonOperator
     >>> A = RadonOperator((2, 2), [0.0, np.pi / 2], n_detectors=2)
     >>> A.project([[1.0, 2.0], [3.0, 4.0]])
     array([[4., 6.],
@@ -72,7 +87,18 @@ class RadonOperator(LinearOperator):
         super().__init__(np.float64, (math.prod(self.sinogram_shape), math.prod(self.image_shape)))
 
     def project(self, image: Any) -> np.ndarray:
-        """The sinogram of an image, angles × detectors."""
+        """Return the sinogram of an image, angles × detectors.
+
+        Parameters
+        ----------
+        image : array-like of shape image_shape
+            The image; a flat one is taken too.
+
+        Returns
+        -------
+        ndarray of shape sinogram_shape
+            The line integrals.
+        """
         image = _grid(image, self.image_shape, "The image")
         n_angles, n_detectors = self.sinogram_shape
         out = np.zeros((n_angles, n_detectors + rays(self.spacing)))
@@ -81,7 +107,18 @@ class RadonOperator(LinearOperator):
         return np.ascontiguousarray(out[:, :n_detectors])
 
     def back_project(self, sinogram: Any) -> np.ndarray:
-        """The transpose: every pixel adds up the rays through it, each times its length inside the pixel."""
+        """Return the transpose: every pixel adds up the rays through it, each times its length inside the pixel.
+
+        Parameters
+        ----------
+        sinogram : array-like of shape sinogram_shape
+            A number for each ray; a flat array is taken too.
+
+        Returns
+        -------
+        ndarray of shape image_shape
+            The sums.
+        """
         sinogram = _grid(sinogram, self.sinogram_shape, "The sinogram")
         padded = np.zeros((sinogram.shape[0], sinogram.shape[1] + rays(self.spacing)))
         padded[:, : sinogram.shape[1]] = sinogram

@@ -16,7 +16,34 @@ from learnt.inverse._radon import RadonOperator, is_integer, is_number
 
 @dataclass(frozen=True)
 class Reconstruction:
-    """An image and how it was reached."""
+    """An image and how it was reached: what `reconstruct` returns.
+
+    Parameters
+    ----------
+    image : ndarray of shape (n_rows, n_columns)
+        The image.
+    residual : float
+        ‖Ax − y‖ / ‖y‖: how far its sinogram is from the one that was measured.
+    optimality : float
+        The length of the gradient against that at zero, projected where x ≥ 0.
+    n_iter : int
+        How many iterations it took.
+    converged : bool
+        Whether the gradient fell to the tolerance.
+
+    See Also
+    --------
+    reconstruct : Makes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> A = RadonOperator(2, [0.0, np.pi / 2], n_detectors=2)
+    >>> found = reconstruct(A, A.project([[1.0, 1.0], [1.0, 1.0]]))
+    >>> found.converged, found.image.round(3)
+    (True, array([[1., 1.],
+           [1., 1.]]))
+    """
 
     image: np.ndarray
     residual: float  # ‖Ax − y‖ / ‖y‖
@@ -34,28 +61,46 @@ def reconstruct(
     max_iter: int = 100,
     tol: float = 1e-4,
 ) -> Reconstruction:
-    """The image by least squares:  min over x of  ‖Ax − y‖² + ridge ‖x‖²,  with x ≥ 0 if asked for.
+    """Return the image by least squares:  min over x of  ‖Ax − y‖² + ridge ‖x‖²,  with x ≥ 0 if asked for.
 
-    Without bounds these are conjugate gradients on the normal equations, in the stable form that never builds them
-    (CGLS); with x ≥ 0, accelerated projected gradients in the metric diag(AᵀA1), which bounds AᵀA since no entry of A
-    is negative. Stopping early is a regularisation of its own: noise comes in last.
+    Better than `filtered_back_projection` where angles are few or uneven, or the data noisy.
 
     Parameters
     ----------
     operator : RadonOperator
-    sinogram : array of shape operator.sinogram_shape
+        Which rays there are.
+    sinogram : array-like of shape operator.sinogram_shape
+        What was measured, angles × detectors.
     ridge : float, default=0.0
-        Penalty on the squared values; larger where the data are noisy or the angles few.
+        The regularisation strength, a penalty on the squared values; larger where the data are noisy or the angles few.
     nonnegative : bool, default=False
         Whether absorption must not be negative.
     max_iter : int, default=100
+        Most iterations. Fewer keep noise out, more show finer detail; a warning says where `tol` was not reached.
     tol : float, default=1e-4
         Stop when the gradient has fallen to this part of its length at x = 0.
+
+    Returns
+    -------
+    Reconstruction
+        The image, its residual, and whether it converged.
+
+    See Also
+    --------
+    filtered_back_projection : In one step, for many even angles.
+    RadonOperator : The operator A.
+
+    Notes
+    -----
+    Without bounds these are conjugate gradients on the normal equations, in the stable form that never builds them
+    (CGLS); with x ≥ 0, accelerated projected gradients in the metric diag(AᵀA1), which bounds AᵀA since no entry of A
+    is negative. Stopping early is a regularisation of its own: noise comes in last. An iteration costs two products
+    with the operator.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from learnt.inverse import psnr, shepp_logan
+    >>> from learnt.inverse import RadonOperator, psnr, reconstruct, shepp_logan
     >>> truth = shepp_logan(32)
     >>> A = RadonOperator(32, np.pi * np.arange(60) / 60)
     >>> found = reconstruct(A, A.project(truth), tol=1e-6, max_iter=500)
@@ -129,12 +174,35 @@ def _projected(A: RadonOperator, y: np.ndarray, ridge: float, max_iter: int, tol
 
 
 def filtered_back_projection(operator: RadonOperator, sinogram: Any) -> np.ndarray:
-    """The classical inversion: every angle's row through the ramp filter |ω|, then back-projected.
+    """Return the classical inversion: every angle's row through the ramp filter |ω|, then back-projected.
 
     Angles are weighted by their share of the half circle, so that they need not be evenly spread.
 
+    Parameters
+    ----------
+    operator : RadonOperator
+        Which rays there are.
+    sinogram : array-like of shape operator.sinogram_shape
+        What was measured, angles × detectors.
+
+    Returns
+    -------
+    ndarray of shape operator.image_shape
+        The image.
+
+    See Also
+    --------
+    reconstruct : By least squares, better for few angles and noise.
+    RadonOperator : The operator.
+
+    References
+    ----------
+    .. [1] Avinash C. Kak and Malcolm Slaney, "Principles of Computerized Tomographic Imaging", IEEE Press, 1988.
+
+    Examples
+    --------
     >>> import numpy as np
-    >>> from learnt.inverse import psnr, shepp_logan
+    >>> from learnt.inverse import RadonOperator, filtered_back_projection, psnr, shepp_logan
     >>> truth = shepp_logan(64)
     >>> A = RadonOperator(64, np.pi * np.arange(90) / 90)
     >>> psnr(filtered_back_projection(A, A.project(truth)), truth) > 20

@@ -26,24 +26,43 @@ def isotonic_regression(
     y_max: float | None = None,
     increasing: bool = True,
 ) -> np.ndarray:
-    """The monotonic sequence nearest to y: argmin_z Σ w (y − z)² with z₁ ≤ z₂ ≤ …, by pooling of adjacent violators.
+    """Return the monotonic sequence nearest to y: argmin_z Σ w (y − z)² with z₁ ≤ z₂ ≤ ….
 
     Parameters
     ----------
     y : array-like of shape (n,)
+        The numbers, in their order.
     sample_weight : array-like of shape (n,), default=None
-        Weights above 0.
-    y_min, y_max : float, default=None
-        Bounds at which the sequence is cut off, which is the best sequence within them.
+        Weights above 0. None counts every number once.
+    y_min : float, default=None
+        Lower bound at which the sequence is cut off, which is the best sequence within it. None: no bound.
+    y_max : float, default=None
+        Upper bound at which the sequence is cut off. None: no bound.
     increasing : bool, default=True
-        False: the nearest falling sequence.
+        Whether the sequence rises; False: the nearest falling one.
 
     Returns
     -------
-    array of shape (n,)
+    z : ndarray of shape (n,)
+        The sequence.
+
+    See Also
+    --------
+    IsotonicRegression : The same as a function of a column.
+    check_increasing : Whether to look for a rising sequence.
+
+    Notes
+    -----
+    Pooling of adjacent violators: O(n) time.
+
+    References
+    ----------
+    .. [1] Michael J. Best and Nilotpal Chakravarti, "Active Set Algorithms for Isotonic Regression; A Unifying
+       Framework", Mathematical Programming, 1990.
 
     Examples
     --------
+    >>> from learnt.isotonic import isotonic_regression
     >>> isotonic_regression([1, 3, 2, 4])
     array([1. , 2.5, 2.5, 4. ])
     """
@@ -73,21 +92,36 @@ def bounds_of(name: str, y_min: Any, y_max: Any) -> tuple[float, float]:
 
 
 def check_increasing(x: Any, y: Any) -> np.bool_:
-    """Whether y rises with x: the sign of Spearman's correlation ρ of their ranks.
-
-    A warning says where the 95 % interval of ρ by Fisher's transformation, tanh(atanh ρ ± 1.96/√(n − 3)), holds 0.
+    """Return whether y rises with x: the sign of Spearman's correlation ρ of their ranks.
 
     Parameters
     ----------
-    x, y : array-like of shape (n,)
+    x : array-like of shape (n,)
+        Numbers.
+    y : array-like of shape (n,)
+        As many numbers.
 
     Returns
     -------
     bool
         False also where x or y is constant, and so either answer as good.
 
+    See Also
+    --------
+    IsotonicRegression : Asks it where `increasing` is "auto".
+
+    Notes
+    -----
+    A warning says where the 95 % interval of ρ by Fisher's transformation, tanh(atanh ρ ± 1.96/√(n − 3)), holds 0.
+
+    References
+    ----------
+    .. [1] Ronald A. Fisher, "On the 'Probable Error' of a Coefficient of Correlation Deduced from a Small Sample",
+       Metron, 1921.
+
     Examples
     --------
+    >>> from learnt.isotonic import check_increasing
     >>> bool(check_increasing([1, 2, 3, 4, 5], [2, 4, 6, 8, 10]))
     True
     """

@@ -34,32 +34,57 @@ def _is_monotonic(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
 class IsotonicRegression(RegressorMixin, TransformerMixin, Estimator):
     """The monotonic function f of one column that is nearest to y: argmin_f Σ w (y − f(x))².
 
-    Pooling of adjacent violators finds it in time n log n: rows in the order of x, and wherever a mean of neighbours
-    is out of order, the neighbours become one stretch. Rows of equal x (closer than 1e-15, or 1e-6 in float32) share
-    the mean of their y. Between the stretches f is linear.
+    For relations that are known to rise (or to fall) and to nothing else: dose and response, a score and the
+    probability that it means. There is nothing to tune; with few rows it overfits in steps.
 
     Parameters
     ----------
-    y_min, y_max : float, default=None
-        Bounds of f, which is cut off there.
+    y_min : float, default=None
+        Lower bound of f, which is cut off there: 0 for probabilities. None: no bound.
+    y_max : float, default=None
+        Upper bound of f, which is cut off there: 1 for probabilities. None: no bound.
     increasing : bool or "auto", default=True
-        False: f falls. "auto": as `check_increasing` says.
+        Whether f rises; False: f falls. "auto": as `check_increasing` says.
     out_of_bounds : {"nan", "clip", "raise"}, default="nan"
         What is predicted of x outside those of `fit`: NaN, the value at the nearest end, or nothing but an error.
 
     Attributes
     ----------
-    X_min_, X_max_ : float
-    X_thresholds_, y_thresholds_ : arrays of shape (m,)
+    X_min_ : float
+        The smallest x of `fit`.
+    X_max_ : float
+        The largest x of `fit`.
+    X_thresholds_ : ndarray of shape (m,)
         The corners of f, in rising order of x.
+    y_thresholds_ : ndarray of shape (m,)
+        The value of f at each corner.
     increasing_ : bool
-    f_ : function
+        Whether f rises.
+    f_ : callable
         f of an array, with NaN or an error out of bounds; computed from the corners, and in no file or pickle.
-    n_features_in_ : int
-        1.
+
+    See Also
+    --------
+    isotonic_regression : The same of a sequence of numbers.
+    learnt.calibration.CalibratedClassifierCV : With `method="isotonic"` turns scores into probabilities by it.
+    learnt.ensemble.HistGradientBoostingRegressor : With `monotonic_cst` monotonic in some of many columns.
+
+    Notes
+    -----
+    Pooling of adjacent violators finds it in time n log n: rows in the order of x, and wherever a mean of neighbours
+    is out of order, the neighbours become one stretch. Rows of equal x (closer than 1e-15, or 1e-6 in float32) share
+    the mean of their y. Between the stretches f is linear.
+
+    References
+    ----------
+    .. [1] Michael J. Best and Nilotpal Chakravarti, "Active Set Algorithms for Isotonic Regression; A Unifying
+       Framework", Mathematical Programming, 1990.
+    .. [2] Richard E. Barlow, David J. Bartholomew, John M. Bremner and Hugh D. Brunk, "Statistical Inference under
+       Order Restrictions", Wiley, 1972.
 
     Examples
     --------
+    >>> from learnt.isotonic import IsotonicRegression
     >>> model = IsotonicRegression(out_of_bounds="clip").fit([1, 2, 3, 4], [1, 3, 2, 4])
     >>> model.predict([1.5, 2.5, 9.0])
     array([1.75, 2.5 , 4.  ])
@@ -101,9 +126,8 @@ class IsotonicRegression(RegressorMixin, TransformerMixin, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n,) or (n, 1)
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), default=None
+        X : array-like of shape (n_samples,) or (n_samples, 1)
+            The column.
         """
         low, high = bounds_of(type(self).__name__, self.y_min, self.y_max)
         check_choice(self, "increasing", (True, False, "auto"))
@@ -137,15 +161,17 @@ class IsotonicRegression(RegressorMixin, TransformerMixin, Estimator):
         return X
 
     def predict(self, T: Any) -> np.ndarray:
-        """f of every row.
+        """Return f of every row.
 
         Parameters
         ----------
-        T : array-like of shape (n,) or (n, 1)
+        T : array-like of shape (n_samples,) or (n_samples, 1)
+            The column.
 
         Returns
         -------
-        array of shape (n,)
+        y_pred : ndarray of shape (n_samples,)
+            Values between the corners, by `out_of_bounds` beyond them.
         """
         check_is_fitted(self, msg=NOT_FITTED)
         x = check_predict(self, self._one_column(T))[:, 0].astype(self.X_thresholds_.dtype, copy=False)
@@ -154,7 +180,18 @@ class IsotonicRegression(RegressorMixin, TransformerMixin, Estimator):
         return self._interpolate(x).astype(x.dtype, copy=False)
 
     def transform(self, T: Any) -> np.ndarray:
-        """The same as `predict`, as a step of a pipeline."""
+        """Return f of every row, the same as `predict`, as a step of a pipeline.
+
+        Parameters
+        ----------
+        T : array-like of shape (n_samples,) or (n_samples, 1)
+            The column.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            Values between the corners, by `out_of_bounds` beyond them.
+        """
         return self.predict(T)
 
     @property
@@ -180,7 +217,13 @@ class IsotonicRegression(RegressorMixin, TransformerMixin, Estimator):
         return np.interp(x, corners, values, left=np.nan, right=np.nan)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The name of what `transform` gives; those of the input do not count."""
+        """Return the name of what `transform` gives; those of the input do not count.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Not used; there so that all transformers can be called in the same way.
+        """
         check_is_fitted(self, msg=NOT_FITTED)
         return np.array([f"{type(self).__name__.lower()}0"], dtype=object)
 

@@ -45,7 +45,23 @@ def _own(k: Any, K: Any) -> bool:
 
 
 class Composed(Kernel):
-    """A kernel made of other kernels; its parameters are theirs, `k1__length_scale` that of the first."""
+    """A kernel made of other kernels; its parameters are theirs, `k1__length_scale` that of the first.
+
+    The base of sums, products and the rest: operators make these, and no one need call it.
+
+    See Also
+    --------
+    KernelOperator : The base of those made of two kernels.
+    Sum : The kernel that `+` makes.
+    Kernel : What every kernel can do.
+
+    Examples
+    --------
+    >>> from learnt.kernels import RBF, Linear
+    >>> k = RBF(1.0) + Linear()
+    >>> sorted(k.get_params())
+    ['k1', 'k1__length_scale', 'k1__length_scale_bounds', 'k2']
+    """
 
     parts: tuple[str, ...] = ()
 
@@ -112,11 +128,30 @@ class Composed(Kernel):
 
 
 class KernelOperator(Composed):
-    """Two kernels under one operator."""
+    """Two kernels under one operator: the base of `Sum` and `Product`.
+
+    Parameters
+    ----------
+    k1 : Kernel
+        The first kernel.
+    k2 : Kernel
+        The second kernel.
+
+    See Also
+    --------
+    Sum : The kernel that `+` makes.
+    Product : The kernel that `*` makes.
+
+    Examples
+    --------
+    >>> from learnt.kernels import RBF, KernelOperator, Linear
+    >>> isinstance(RBF() * Linear(), KernelOperator)
+    True
+    """
 
     parts = ("k1", "k2")
 
-    def __init__(self, k1, k2):
+    def __init__(self, k1: Any, k2: Any) -> None:
         for k in (k1, k2):
             if not is_kernel_object(k):
                 raise TypeError(f"{type(self).__name__} takes two kernels; it got {k!r}.")
@@ -125,7 +160,37 @@ class KernelOperator(Composed):
 
 
 class Sum(KernelOperator):
-    """k₁(x, z) + k₂(x, z)."""
+    """k₁(x, z) + k₂(x, z): what `k1 + k2` makes, and `k + 2.0` with a constant.
+
+    Rows are similar where either kernel says so; of a Gaussian process, the sum of two independent functions.
+
+    Parameters
+    ----------
+    k1 : Kernel
+        The first kernel.
+    k2 : Kernel
+        The second kernel.
+
+    See Also
+    --------
+    Product : Both must find rows similar.
+    White : Noise, which is added to a kernel to learn its variance.
+    Constant : What a number becomes that is added.
+
+    Notes
+    -----
+    Its features are those of both kernels side by side. It costs what the two cost.
+
+    Examples
+    --------
+    >>> from learnt.kernels import RBF, Linear, Sum
+    >>> k = Sum(RBF(1.0), Linear())
+    >>> k == RBF(1.0) + Linear()
+    True
+    >>> k([[0.0], [1.0]]).round(3)
+    array([[1.   , 0.607],
+           [0.607, 2.   ]])
+    """
 
     precedence = 1
 
@@ -160,7 +225,38 @@ class Sum(KernelOperator):
 
 
 class Product(KernelOperator):
-    """k₁(x, z) · k₂(x, z)."""
+    """k₁(x, z) · k₂(x, z): what `k1 * k2` makes, and `2.0 * k` with a constant.
+
+    Rows are similar only where both kernels say so: `RBF() * ExpSineSquared()` repeats itself, but not for ever.
+
+    Parameters
+    ----------
+    k1 : Kernel
+        The first kernel.
+    k2 : Kernel
+        The second kernel.
+
+    See Also
+    --------
+    Sum : Either may find rows similar.
+    Exponentiation : A kernel times itself.
+    Constant : What a number becomes that multiplies: the variance of a Gaussian process.
+
+    Notes
+    -----
+    Its features are all products of a feature of one kernel and a feature of the other (Schur's product theorem says
+    that it is a kernel). It costs what the two cost.
+
+    Examples
+    --------
+    >>> from learnt.kernels import RBF, Linear, Product
+    >>> k = Product(RBF(1.0), Linear())
+    >>> print(k)
+    exp(−‖x − z‖²/2)·xᵀz
+    >>> k([[1.0], [2.0]]).round(3)
+    array([[1.   , 1.213],
+           [1.213, 4.   ]])
+    """
 
     precedence = 2
 
@@ -213,7 +309,7 @@ class _OfOne(Composed):
 
     parts = ("kernel",)
 
-    def __init__(self, kernel):
+    def __init__(self, kernel: Any) -> None:
         self.kernel = kernel
 
     def block(self, X: Any, Y: Any, start: int | None) -> Any:
@@ -238,9 +334,31 @@ class _OfOne(Composed):
 
 
 class Exponentiation(_OfOne):
-    """k(x, z)^p."""
+    """k(x, z)^p: what `k ** p` makes.
 
-    def __init__(self, kernel, exponent):
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel k.
+    exponent : float
+        The exponent p. A kernel again for whole p of at least 0; for others it may have negative eigenvalues.
+
+    See Also
+    --------
+    Product : The product of two kernels.
+    PolynomialOf : Several powers at once, each with a coefficient.
+    Polynomial : A power of xᵀz + c.
+
+    Examples
+    --------
+    >>> from learnt.kernels import Linear
+    >>> k = (Linear() + 1.0) ** 2
+    >>> k([[1.0], [2.0]])
+    array([[ 4.,  9.],
+           [ 9., 25.]])
+    """
+
+    def __init__(self, kernel: Any, exponent: float) -> None:
         self.kernel = kernel
         self.exponent = exponent
 
@@ -262,7 +380,29 @@ class Exponentiation(_OfOne):
 
 
 class Exp(_OfOne):
-    """exp(k(x, z))."""
+    """exp(k(x, z)): what `k.exp()` makes.
+
+    Its features are products of any number of features of k, weighted by 1/√(order!).
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel k. Large values overflow: scale it, or the rows, first.
+
+    See Also
+    --------
+    PolynomialOf : A finite power series.
+    RBF : exp(xᵀz/ℓ²), scaled so that k(x, x) = 1.
+
+    Examples
+    --------
+    >>> from learnt.kernels import Linear
+    >>> print(Linear().exp())
+    exp(xᵀz)
+    >>> Linear().exp()([[0.0], [1.0]]).round(3)
+    array([[1.   , 1.   ],
+           [1.   , 2.718]])
+    """
 
     def _value(self, K: Any) -> Any:
         return namespace(K).exp(K)
@@ -278,9 +418,33 @@ class Exp(_OfOne):
 
 
 class PolynomialOf(_OfOne):
-    """g(k(x, z)) = c₀ + c₁k + c₂k² + …, whose coefficients are at least 0."""
+    """g(k(x, z)) = c₀ + c₁k + c₂k² + …, whose coefficients are at least 0: what `k.poly(c)` makes.
 
-    def __init__(self, kernel, coefficients):
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel k.
+    coefficients : sequence of floats
+        c₀, c₁, c₂, …, each at least 0; a negative one is refused, as the result would be no kernel.
+
+    See Also
+    --------
+    Exponentiation : One power alone.
+    Exp : The power series of the exponential function.
+    Polynomial : (γxᵀz + c)^p, a polynomial of the plain product.
+
+    Examples
+    --------
+    >>> from learnt.kernels import Linear
+    >>> k = Linear().poly([1.0, 0.0, 2.0])
+    >>> print(k)
+    (1 + 2·(xᵀz)²)
+    >>> k([[1.0], [2.0]])
+    array([[ 3.,  9.],
+           [ 9., 33.]])
+    """
+
+    def __init__(self, kernel: Any, coefficients: Any) -> None:
         for power, c in enumerate(coefficients):
             if not 0 <= float(c) < np.inf:
                 raise ValueError(
@@ -306,9 +470,34 @@ class PolynomialOf(_OfOne):
 
 
 class Warp(_OfOne):
-    """f(x) k(x, z) f(z) for a function f of a matrix of rows, one number a row."""
+    """f(x) k(x, z) f(z) for a function f of a matrix of rows, one number a row: what `k.warp(f)` makes.
 
-    def __init__(self, kernel, function):
+    It makes the variance differ from place to place: of a Gaussian process, the function is multiplied by f.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel k.
+    function : callable
+        The function f: it takes a matrix of n rows and returns an array of n numbers. A function defined in a module,
+        not a lambda, can be pickled.
+
+    See Also
+    --------
+    Product : The product with another kernel.
+    Cosine : The linear kernel, warped by 1/‖x‖.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from learnt.kernels import Linear
+    >>> k = Linear().warp(lambda X: 1.0 / np.linalg.norm(X, axis=1))
+    >>> k([[3.0, 4.0], [6.0, 8.0]])
+    array([[1., 1.],
+           [1., 1.]])
+    """
+
+    def __init__(self, kernel: Any, function: Any) -> None:
         if not callable(function):
             raise TypeError(f"f of f(x) k(x, z) f(z) must be a function of rows; it is {function!r}.")
         self.kernel = kernel
@@ -352,9 +541,29 @@ class Warp(_OfOne):
 
 
 class CompoundKernel(Composed):
-    """Several kernels side by side: matrices of shape (n, m, number of kernels)."""
+    """Several kernels side by side: matrices of shape (n, m, number of kernels).
 
-    def __init__(self, kernels):
+    A classifier by Gaussian processes of several classes has one kernel a class; this one holds them all. No operator
+    makes it, and it is no similarity by itself.
+
+    Parameters
+    ----------
+    kernels : list of Kernel
+        The kernels.
+
+    See Also
+    --------
+    Sum : Kernels added up instead.
+    learnt.gaussian_process.GaussianProcessClassifier : Has such a kernel where there are three classes or more.
+
+    Examples
+    --------
+    >>> from learnt.kernels import RBF, CompoundKernel, Linear
+    >>> CompoundKernel([RBF(1.0), Linear()])([[0.0], [1.0]]).shape
+    (2, 2, 2)
+    """
+
+    def __init__(self, kernels: Any) -> None:
         self.kernels = kernels
 
     def _kernels(self) -> list[tuple[str, Any]]:

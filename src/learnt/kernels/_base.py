@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from learnt.engine.arrays import namespace
+from learnt.engine.documentation.sections import Docstring, join, split
 from learnt.kernels._differences import dot
 from learnt.kernels._gram import as_rows_of_kernel, gradient_tensor, gram
 from learnt.kernels._parameter import Hyperparameter
@@ -37,6 +38,34 @@ class Kernel:
     Kernels are values: they do not change (`clone_with_theta` and `with_params` give others), are equal when their
     parameters are, and print as formulas. `3 * RBF(1.0) + Linear() * Polynomial(2)`, `k ** 2`, `k.exp()`,
     `k.poly([1, 0, 2])` and `k.warp(f)` are kernels again.
+
+    Pass one as `kernel=` to an SVM, a kernel ridge, a kernel PCA or a Gaussian process, or call it for its matrix. To
+    write a kernel of your own, derive from this class and define `block` (and `terms`, if it has parameters to learn);
+    `FromFunction` makes one of a function of two rows.
+
+    See Also
+    --------
+    RBF : The kernel to try first: similarity that decays with the distance.
+    FromFunction : A kernel from a function of two rows.
+    is_kernel : Whether something is a kernel at all.
+
+    Notes
+    -----
+    A matrix of n and m rows costs O(n m d) for most kernels of d features. It is computed some rows at a time, on all
+    threads, in the array library of X; NumPy arrays, SciPy sparse matrices and arrays of PyTorch, CuPy and JAX are
+    taken.
+
+    Examples
+    --------
+    >>> from learnt.kernels import RBF, Linear
+    >>> k = 3 * RBF(1.0) + Linear()
+    >>> print(k)
+    3·exp(−‖x − z‖²/2) + xᵀz
+    >>> k([[0.0], [1.0]]).round(3)
+    array([[3.  , 1.82],
+           [1.82, 4.  ]])
+    >>> k.with_params(k1__k2__length_scale=2.0)
+    3.0 * RBF(2.0) + Linear()
     """
 
     learnable: ClassVar[tuple[str, ...]] = ()  # parameters, each with a companion `<name>_bounds`
@@ -49,6 +78,7 @@ class Kernel:
         super().__init_subclass__(**options)
         for name in cls.__dict__.get("learnable", ()):
             setattr(cls, f"hyperparameter_{name}", _hyperparameter_property(name))
+        _explain(cls)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in vars(self):
@@ -60,18 +90,71 @@ class Kernel:
     # --- what a kernel computes
 
     def block(self, X: Any, Y: Any, start: int | None) -> Any:
-        """k(xᵢ, zⱼ) of some rows X and all rows Y; `start`: where X begins in Y, None where these are other rows."""
+        """Return k(xᵢ, zⱼ) of some rows X and all rows Y: what a kernel of your own defines.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+            Some rows.
+        Y : array of shape (m, n_features)
+            The rows to compare them with.
+        start : int or None
+            Where X begins in Y, if both are rows of the same table, so that a row is known to meet itself; None if they
+            are other rows.
+
+        Returns
+        -------
+        array of shape (n, m)
+            The block of the kernel matrix.
+        """
         return self(X) if start is not None and len(X) == len(Y) else self(X, Y)
 
     def terms(self, X: Any, Y: Any, start: int | None) -> tuple[Any, list[Term]]:
-        """The block, and for each entry of `theta` a function that makes its derivative."""
+        """Return the block, and for each entry of `theta` a function that makes its derivative.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+            Some rows.
+        Y : array of shape (m, n_features)
+            The rows to compare them with.
+        start : int or None
+            Where X begins in Y, if both are rows of the same table; None if they are other rows.
+
+        Returns
+        -------
+        block : array of shape (n, m)
+            The block of the kernel matrix.
+        terms : list of callables
+            One for each entry of `theta`, in its order; each returns ∂k/∂θ, an array of shape (n, m).
+        """
         if not self.n_dims:
             return self.block(X, Y, start), []
         K, gradient = self(X, eval_gradient=True)
         return K, [lambda j=j: gradient[:, :, j] for j in range(gradient.shape[2])]  # type: ignore[misc]
 
     def pull(self, X: Any, Y: Any, start: int | None) -> Pull:
-        """A function that makes the block, and one that makes Σᵢⱼ Wᵢⱼ ∂kᵢⱼ/∂`theta` of weights W, which it keeps."""
+        """Return two functions: one makes the block, one makes Σᵢⱼ Wᵢⱼ ∂kᵢⱼ/∂`theta` of weights W, which it keeps.
+
+        Gradients of a likelihood need these sums only, and some kernels have a quicker way to them than by their
+        derivatives.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+            Some rows.
+        Y : array of shape (m, n_features)
+            The rows to compare them with.
+        start : int or None
+            Where X begins in Y, if both are rows of the same table; None if they are other rows.
+
+        Returns
+        -------
+        block : callable
+            Returns the block of the kernel matrix, an array of shape (n, m).
+        pulled : callable
+            Takes W, an array of shape (n, m), and returns a list of numbers, one for each entry of `theta`.
+        """
         K, terms = self.terms(X, Y, start)
         return (lambda: K), (lambda W: [dot(W, term()) for term in terms])
 
@@ -81,9 +164,23 @@ class Kernel:
         return type(self).__call__ is Kernel.__call__
 
     def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
-        """The matrix k(xᵢ, zⱼ), of X with itself where Y is None.
+        """Return the matrix k(xᵢ, zⱼ), of X with itself where Y is None.
 
-        With `eval_gradient` also ∂k/∂`theta`, an array of shape (n, n, len(theta)); for X alone.
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            Rows.
+        Y : array-like of shape (m, n_features) or None, default=None
+            Rows to compare them with; None for X itself.
+        eval_gradient : bool, default=False
+            Whether to return the derivatives in `theta` too; for X alone.
+
+        Returns
+        -------
+        K : array of shape (n, m)
+            The kernel matrix.
+        gradient : array of shape (n, n, n_dims)
+            ∂k/∂`theta`, only where `eval_gradient` is set.
         """
         if not eval_gradient:
             return gram(self, X, Y)
@@ -92,7 +189,18 @@ class Kernel:
         return gradient_tensor(self, as_rows_of_kernel(X, not self.requires_vector_input))
 
     def diag(self, X: Any) -> Any:
-        """k(xᵢ, xᵢ), without the rest of the matrix."""
+        """Return k(xᵢ, xᵢ), without the rest of the matrix.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n,)
+            The diagonal of the kernel matrix of X with itself.
+        """
         X = as_rows_of_kernel(X)
         return namespace(X).concat([self.block(X[i : i + 1, ...], X[i : i + 1, ...], 0)[0] for i in range(X.shape[0])])
 
@@ -102,7 +210,13 @@ class Kernel:
         return type(self).__module__.startswith("learnt.")
 
     def is_stationary(self) -> bool:
-        """Whether k(x, z) depends on x − z alone."""
+        """Return whether k(x, z) depends on x − z alone.
+
+        Returns
+        -------
+        bool
+            True where it does, so that k(x, x) is the same for all rows.
+        """
         return False
 
     @property
@@ -113,11 +227,33 @@ class Kernel:
     # --- parameters
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters of the constructor by name."""
+        """Return the parameters of the constructor by name.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to include the parameters of kernels that it is made of, as `k1__length_scale`.
+
+        Returns
+        -------
+        dict
+            Names of parameters and their values.
+        """
         return {name: getattr(self, name) for name in parameters_of(type(self))}  # type: ignore[arg-type]
 
     def with_params(self, **params: Any) -> Kernel:
-        """The same kernel with other parameters."""
+        """Return the same kernel with other parameters; this one stays as it is.
+
+        Parameters
+        ----------
+        **params : dict
+            New values by name; `k1__length_scale` is that of the first of two kernels.
+
+        Returns
+        -------
+        Kernel
+            Another kernel of the same class.
+        """
         return type(self)(**{**self.get_params(deep=False), **params})
 
     def _hyperparameter(self, name: str) -> Hyperparameter:
@@ -126,7 +262,7 @@ class Kernel:
 
     @property
     def hyperparameters(self) -> list[Hyperparameter]:
-        """What can be learnt, in the order of `theta`."""
+        """What can be learnt, in the order of `theta`: one `Hyperparameter` each, fixed ones among them."""
         return [getattr(self, name) for name in dir(type(self)) if name.startswith("hyperparameter_")]
 
     @property
@@ -150,7 +286,18 @@ class Kernel:
         return sum(h.n_elements for h in self.hyperparameters if not h.fixed)
 
     def clone_with_theta(self, theta: Any) -> Kernel:
-        """The same kernel with these logarithms of parameters."""
+        """Return the same kernel with these logarithms of parameters; this one stays as it is.
+
+        Parameters
+        ----------
+        theta : array-like of shape (n_dims,)
+            Natural logarithms of the parameters that are not fixed, in the order of `theta`.
+
+        Returns
+        -------
+        Kernel
+            Another kernel of the same class.
+        """
         return self.with_params(**self._named(theta))
 
     def _named(self, theta: Any) -> dict[str, Any]:
@@ -193,15 +340,43 @@ class Kernel:
         return self._family().Exponentiation(self, exponent)
 
     def exp(self) -> Kernel:
-        """exp(k(x, z)): a power series with coefficients of at least 0."""
+        """Return exp(k(x, z)), a kernel: a power series with coefficients of at least 0.
+
+        Returns
+        -------
+        Exp
+            The new kernel.
+        """
         return self._family().Exp(self)
 
     def poly(self, coefficients: Any) -> Kernel:
-        """g(k(x, z)) = c₀ + c₁k + c₂k² + …, a kernel where no coefficient is negative."""
+        """Return g(k(x, z)) = c₀ + c₁k + c₂k² + …, a kernel where no coefficient is negative.
+
+        Parameters
+        ----------
+        coefficients : sequence of floats
+            c₀, c₁, c₂, …, each at least 0.
+
+        Returns
+        -------
+        PolynomialOf
+            The new kernel.
+        """
         return self._family().PolynomialOf(self, coefficients)
 
     def warp(self, function: Callable[[Any], Any]) -> Kernel:
-        """f(x) k(x, z) f(z) for a function of a matrix of rows that gives one number a row."""
+        """Return f(x) k(x, z) f(z), a kernel for any function f of a row.
+
+        Parameters
+        ----------
+        function : callable
+            Takes a matrix of rows, and returns an array of one number a row.
+
+        Returns
+        -------
+        Warp
+            The new kernel.
+        """
         return self._family().Warp(self, function)
 
     def _family(self) -> Any:
@@ -237,7 +412,13 @@ class Kernel:
         return f"{type(self).__name__}({', '.join(shown)})"
 
     def formula(self) -> str:
-        """The kernel in the signs of mathematics."""
+        """Return the kernel in the signs of mathematics, which is also what `print` shows.
+
+        Returns
+        -------
+        str
+            The formula, with the values of the parameters in it.
+        """
         return repr(self)
 
     def __str__(self) -> str:
@@ -245,7 +426,20 @@ class Kernel:
 
 
 def _hyperparameter_property(name: str) -> property:
-    return property(lambda self: self._hyperparameter(name))
+    told = f"The parameter `{name}` as a `Hyperparameter`: its bounds, its size, and whether it is fixed."
+    return property(lambda self: self._hyperparameter(name), doc=told)
+
+
+def _explain(cls: type) -> None:
+    """Give methods that override others the docstrings of these, or their sections below a summary of their own."""
+    for name, member in vars(cls).items():
+        function = member.fget if isinstance(member, property) else member
+        if name.startswith("_") or getattr(function, "__qualname__", "") != f"{cls.__qualname__}.{name}":
+            continue
+        others = (vars(base)[name].__doc__ for base in cls.__mro__[1:] if name in vars(base))
+        if told := next(filter(None, others), None):
+            own, inherited = split(member.__doc__), split(told)
+            member.__doc__ = join(Docstring(own.head or inherited.head, inherited.sections | own.sections))
 
 
 def wrong_size(kernel: Any, theta: np.ndarray) -> ValueError:
@@ -261,7 +455,24 @@ def require_multiple(value: Any, what: str) -> None:
 
 
 def is_kernel_object(k: Any) -> bool:
-    """Whether `k` is a kernel of ours or one that has scikit-learn's methods of a kernel."""
+    """Return whether `k` is a kernel of ours or one that has scikit-learn's methods of a kernel.
+
+    Parameters
+    ----------
+    k : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        True for kernels; False for their classes, plain functions and names.
+
+    Examples
+    --------
+    >>> from learnt.kernels import RBF
+    >>> is_kernel_object(RBF()), is_kernel_object("rbf")
+    (True, False)
+    """
     return isinstance(k, Kernel) or (
         hasattr(k, "diag") and hasattr(k, "theta") and callable(k) and not isinstance(k, type)
     )
@@ -269,7 +480,24 @@ def is_kernel_object(k: Any) -> bool:
 
 @cache
 def parameters_of(cls: Any) -> dict[str, Parameter]:
-    """Parameters of the constructor that are kept."""
+    """Return the parameters of a kernel's constructor that the kernel keeps.
+
+    Parameters
+    ----------
+    cls : type
+        A class of kernels.
+
+    Returns
+    -------
+    dict
+        Names, and the `inspect.Parameter` of each.
+
+    Examples
+    --------
+    >>> from learnt.kernels import RBF
+    >>> list(parameters_of(RBF))  # `gamma` is another way to give the length scale
+    ['length_scale', 'length_scale_bounds']
+    """
     if cls.__init__ is object.__init__:
         return {}
     given = list(signature(cls.__init__).parameters.items())[1:]

@@ -22,17 +22,36 @@ class _Anything(Kernel):
 
 
 class Constant(_Anything):
-    """k(x, z) = c, at least 0.
+    """k(x, z) = c, at least 0: every two rows are as similar.
+
+    `2.0 * k` and `k + 2.0` make it. As a factor it is the variance of a Gaussian process, as a summand the variance of
+    its mean.
 
     Parameters
     ----------
     constant_value : float, default=1.0
-    constant_value_bounds : pair or "fixed", default=(1e-5, 1e5)
+        The constant c. A negative one is refused: that is no kernel.
+    constant_value_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Lowest and highest c that a Gaussian process tries when it learns its kernel; "fixed" keeps the value as it is.
+
+    See Also
+    --------
+    White : Noise of each row, instead of a constant for every pair.
+    Product : The kernel that `*` makes.
+    Sum : The kernel that `+` makes.
+
+    Examples
+    --------
+    >>> from learnt.kernels import RBF, Constant
+    >>> print(Constant(3.0) * RBF(1.0))
+    3·exp(−‖x − z‖²/2)
+    >>> (2.0 * RBF(1.0)).diag([[0.0], [5.0]])
+    array([2., 2.])
     """
 
     learnable = ("constant_value",)
 
-    def __init__(self, constant_value=1.0, constant_value_bounds=BOUNDS):
+    def __init__(self, constant_value: float = 1.0, constant_value_bounds: Any = BOUNDS) -> None:
         if self.strict:
             require_multiple(constant_value, "The constant_value of Constant")
         self.constant_value = constant_value
@@ -68,16 +87,37 @@ class Constant(_Anything):
 class White(_Anything):
     """σ² where a row meets itself, 0 elsewhere: noise that is independent from row to row.
 
+    Add it to a kernel, and a Gaussian process learns the variance of the noise in y from the data.
+
     Parameters
     ----------
     noise_level : float, default=1.0
-        σ².
-    noise_level_bounds : pair or "fixed", default=(1e-5, 1e5)
+        The variance σ² of the noise, at least 0. More of it smooths more, and guards against overfitting.
+    noise_level_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Lowest and highest σ² that a Gaussian process tries when it learns its kernel; "fixed" keeps the value as it is.
+
+    See Also
+    --------
+    Constant : The same value for every pair of rows.
+    Sum : What adds noise to a kernel.
+    learnt.gaussian_process.GaussianProcessRegressor : Its `alpha` is noise that is known and not learnt.
+
+    Notes
+    -----
+    It tells that a row meets itself by its place in the table, not by its values: two equal rows have noise of their
+    own each, and rows that are predicted have none in common with those of the fit.
+
+    Examples
+    --------
+    >>> from learnt.kernels import RBF, White
+    >>> (RBF(1.0) + White(0.5))([[0.0], [0.0]])
+    array([[1.5, 1. ],
+           [1. , 1.5]])
     """
 
     learnable = ("noise_level",)
 
-    def __init__(self, noise_level=1.0, noise_level_bounds=BOUNDS):
+    def __init__(self, noise_level: float = 1.0, noise_level_bounds: Any = BOUNDS) -> None:
         if self.strict:
             require_multiple(noise_level, "The noise_level of White")
         self.noise_level = noise_level
@@ -114,7 +154,7 @@ class Silent(_Anything):
 
     learnable = ("noise_level",)
 
-    def __init__(self, noise_level=1.0, noise_level_bounds=BOUNDS):
+    def __init__(self, noise_level: float = 1.0, noise_level_bounds: Any = BOUNDS) -> None:
         self.noise_level = noise_level
         self.noise_level_bounds = noise_level_bounds
 

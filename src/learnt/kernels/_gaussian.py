@@ -71,10 +71,33 @@ def _from_stored_differences(X_data, X_indices, X_indptr, Z_data, Z_indices, Z_i
 
 
 def gaussian(X: Any, Z: Any, unit: np.ndarray | float, start: int | None, error: float = ERROR) -> np.ndarray:
-    """exp(−½‖(x − z)·unit‖²) of every pair; `start`: where X begins in Z if both are of one table.
+    """Return exp(−½‖(x − z)·unit‖²) of every pair.
 
-    Sparse tables take one unit.
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, n_features)
+        Rows.
+    Z : ndarray or CSR matrix of shape (m, n_features)
+        Rows to compare them with.
+    unit : float or ndarray of shape (n_features,)
+        What the columns are multiplied by; sparse tables take one for all.
+    start : int or None
+        Where X begins in Z, if both are of one table; None if they are not.
+    error : float, default=1e-12
+        How far an exponent may be off: where one matrix product may be off by more, differences of cells are summed.
 
+    Returns
+    -------
+    ndarray of shape (n, m)
+        The values.
+
+    See Also
+    --------
+    RBF : The kernel that calls it.
+    products_are_exact : Whether one matrix product is exact enough.
+
+    Examples
+    --------
     >>> gaussian(np.array([[0.0]]), np.array([[0.0], [2.0]]), 0.5, None).round(4)
     array([[1.    , 0.6065]])
     """
@@ -95,7 +118,34 @@ def gaussian(X: Any, Z: Any, unit: np.ndarray | float, start: int | None, error:
 
 
 def products_are_exact(X: Any, Z: Any, unit: np.ndarray | float, error: float = ERROR) -> bool:
-    """Whether square distances may be taken from products of the rows, dense ones about their mean."""
+    """Return whether square distances may be taken from products of the rows, dense ones about their mean.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, n_features)
+        Rows.
+    Z : ndarray or CSR matrix of shape (m, n_features)
+        Rows to compare them with.
+    unit : float or ndarray of shape (n_features,)
+        What the columns are multiplied by; sparse tables take one for all.
+    error : float, default=1e-12
+        How far an exponent may be off.
+
+    Returns
+    -------
+    bool
+        Whether the bound of the rounding error is no more than `error`.
+
+    See Also
+    --------
+    gaussian : What decides by it.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.0], [1.0]])
+    >>> products_are_exact(rows, rows, 1.0), products_are_exact(rows, rows, 1e9)
+    (True, False)
+    """
     if Route.SPARSE in (route(X), route(Z)):
         square = float(unit) * float(unit)
         return _error_bound(_most_stored(X, Z), square * row_squares(X), square * row_squares(Z)) <= error
@@ -103,7 +153,31 @@ def products_are_exact(X: Any, Z: Any, unit: np.ndarray | float, error: float = 
 
 
 def from_products(P: np.ndarray, X_squares: np.ndarray, Z_squares: np.ndarray) -> np.ndarray:
-    """exp(x·z − ½‖x‖² − ½‖z‖²) of rows in units, into their products P."""
+    """Return exp(x·z − ½‖x‖² − ½‖z‖²) of rows in units, written into their products P.
+
+    Parameters
+    ----------
+    P : ndarray of shape (n, m)
+        The products x·z; overwritten.
+    X_squares : ndarray of shape (n,)
+        ‖x‖² of each row.
+    Z_squares : ndarray of shape (m,)
+        ‖z‖² of each other row.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+        P itself.
+
+    See Also
+    --------
+    gaussian : From the rows.
+
+    Examples
+    --------
+    >>> from_products(np.array([[1.0, 0.0]]), np.array([1.0]), np.array([1.0, 1.0])).round(3)
+    array([[1.   , 0.368]])
+    """
     _exponentiate(P, 0, P.shape[1], X_squares, Z_squares)
     return P
 

@@ -49,8 +49,29 @@ def _two_axes(X: np.ndarray, anything: bool) -> np.ndarray:
 
 
 def gram(kernel: Any, X: Any, Y: Any = None) -> Any:
-    """k(xᵢ, zⱼ) for all rows of X and Y, or of X with itself.
+    """Return k(xᵢ, zⱼ) for all rows of X and Y, or of X with itself.
 
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : array-like of shape (n, n_features)
+        Rows.
+    Y : array-like of shape (m, n_features) or None, default=None
+        Rows to compare them with; None for X itself.
+
+    Returns
+    -------
+    array of shape (n, m)
+        The kernel matrix, in the array library of X.
+
+    See Also
+    --------
+    gram_times : Its product with a matrix, without the whole of it.
+    lower_gram : The lower triangle alone.
+
+    Examples
+    --------
     >>> from learnt.kernels import RBF
     >>> gram(RBF(1.0), [[0.0], [1.0]]).round(4)
     array([[1.    , 0.6065],
@@ -103,8 +124,31 @@ def _shaped(K: Any, n: int, m: int) -> Any:
 
 
 def gram_times(kernel: Any, X: Any, Y: Any, coef: Any) -> Any:
-    """k(X, Y) times `coef`, without the whole matrix: one block of rows for each thread.
+    """Return k(X, Y) times `coef`, without the whole matrix: one block of rows for each thread.
 
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : array of shape (n, n_features)
+        Rows.
+    Y : array of shape (m, n_features)
+        Rows to compare them with.
+    coef : array of shape (m,) or (m, k)
+        What the matrix is multiplied by.
+
+    Returns
+    -------
+    array of shape (n,) or (n, k)
+        The product.
+
+    See Also
+    --------
+    own_gram_times : The same for X with itself.
+    gram : The matrix itself.
+
+    Examples
+    --------
     >>> from learnt.kernels import Linear
     >>> gram_times(Linear(), np.array([[1.0], [2.0]]), np.array([[1.0], [3.0]]), np.array([1.0, 1.0]))
     array([4., 8.])
@@ -124,8 +168,28 @@ def gram_times(kernel: Any, X: Any, Y: Any, coef: Any) -> Any:
 
 
 def own_gram_times(kernel: Any, X: np.ndarray, coef: np.ndarray) -> np.ndarray:
-    """k(X, X) times `coef`: of a few columns, each pair of rows is compared once, and counts for both.
+    """Return k(X, X) times `coef`: of a few columns, each pair of rows is compared once, and counts for both.
 
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : ndarray of shape (n, n_features)
+        Rows.
+    coef : ndarray of shape (n, k)
+        What the matrix is multiplied by.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        The product.
+
+    See Also
+    --------
+    gram_times : For two tables of rows.
+
+    Examples
+    --------
     >>> from learnt.kernels import Linear
     >>> own_gram_times(Linear(), np.array([[1.0], [2.0]]), np.array([[1.0], [1.0]]))
     array([[3.],
@@ -169,7 +233,31 @@ def gradient_tensor(kernel: Any, X: Any) -> tuple[Any, Any]:
 
 
 def lower_gram(kernel: Any, X: Any) -> np.ndarray:
-    """The lower triangle of the matrix of X with itself; what is above it has no meaning."""
+    """Return the lower triangle of the matrix of X with itself; what is above it has no meaning.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : array of shape (n, n_features)
+        Rows.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+        A matrix whose lower triangle is that of the kernel matrix.
+
+    See Also
+    --------
+    gram : The whole matrix.
+
+    Examples
+    --------
+    >>> from learnt.kernels import Linear
+    >>> np.tril(lower_gram(Linear(), np.array([[1.0], [2.0]])))
+    array([[1., 0.],
+           [2., 4.]])
+    """
     n = length(X)
     out = np.zeros((n, n))
 
@@ -181,7 +269,32 @@ def lower_gram(kernel: Any, X: Any) -> np.ndarray:
 
 
 def pull_back(kernel: Any, X: np.ndarray, W: np.ndarray) -> np.ndarray:
-    """Σᵢⱼ Wᵢⱼ ∂k(xᵢ, xⱼ)/∂θ for a symmetric W of which the lower triangle is given, one block of rows at a time."""
+    """Return Σᵢⱼ Wᵢⱼ ∂k(xᵢ, xⱼ)/∂θ for a symmetric W of which the lower triangle is given, one block of rows at a time.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : ndarray of shape (n, n_features)
+        Rows.
+    W : ndarray of shape (n, n)
+        Weights of the derivatives; only the lower triangle is read.
+
+    Returns
+    -------
+    ndarray of shape (n_dims,)
+        One sum for each entry of the kernel's `theta`.
+
+    See Also
+    --------
+    pull_diagonal : The same for the diagonal alone.
+
+    Examples
+    --------
+    >>> from learnt.kernels import RBF
+    >>> pull_back(RBF(1.0), np.array([[0.0], [1.0]]), np.ones((2, 2))).round(3)  # 2·k(0, 1)
+    array([1.213])
+    """
     n = len(X)
 
     def part(lo: int, hi: int) -> np.ndarray:

@@ -31,20 +31,30 @@ KERNEL_NAMES = (
 class FromFunction(Kernel):
     """A kernel from a function of two rows that returns one number.
 
+    For similarities of your own, of rows of any kind. It is called once for each pair of rows, in Python: slow for more
+    than a few thousand rows. Derive from `Kernel` to compute blocks.
+
     Parameters
     ----------
     function : callable
-        `function(x, z, **params)`.
-    params : dict or None
+        Called as `function(x, z, **params)`; returns one number, the same for (x, z) and (z, x).
+    params : dict or None, default=None
+        More arguments of the function by name.
+
+    See Also
+    --------
+    Kernel : To derive from where blocks can be computed at once.
+    is_kernel : Whether the function is a kernel.
 
     Examples
     --------
+    >>> from learnt.kernels import FromFunction
     >>> FromFunction(lambda x, z: float(min(x[0], z[0])))([[1.0], [2.0]])
     array([[1., 1.],
            [1., 2.]])
     """
 
-    def __init__(self, function, params=None):
+    def __init__(self, function: Any, params: dict[str, Any] | None = None) -> None:
         self.function = function
         self.params = params
 
@@ -75,8 +85,37 @@ class FromFunction(Kernel):
 
 
 def named_kernel(name: str, gamma: float | None, degree: float, coef0: float, n_features: int) -> Kernel:
-    """The kernel of a name; γ is 1/n_features where it is not given (1 for chi2).
+    """Return the kernel of a name; γ is 1/n_features where it is not given (1 for chi2).
 
+    Parameters
+    ----------
+    name : str
+        One of "additive_chi2", "chi2", "cosine", "laplacian", "linear", "poly" (or "polynomial"), "rbf" and "sigmoid".
+    gamma : float or None
+        The rate γ of rbf, laplacian and chi2, the factor of poly and sigmoid; None for the default above.
+    degree : float
+        The degree of poly.
+    coef0 : float
+        The constant of poly and sigmoid.
+    n_features : int
+        How many columns the rows have, for the default of γ.
+
+    Returns
+    -------
+    Kernel
+        The kernel.
+
+    Raises
+    ------
+    ParameterError
+        Where there is no kernel of that name.
+
+    See Also
+    --------
+    kernel_of : The kernel of an estimator's parameters.
+
+    Examples
+    --------
     >>> named_kernel("rbf", 0.5, 3, 1.0, 4)
     RBF(1.0)
     """
@@ -101,7 +140,31 @@ def named_kernel(name: str, gamma: float | None, degree: float, coef0: float, n_
 
 
 def kernel_of(estimator: Any, n_features: int) -> Any:
-    """The kernel that an estimator's `kernel`, `gamma`, `degree`, `coef0` and `kernel_params` mean."""
+    """Return the kernel that an estimator's `kernel`, `gamma`, `degree`, `coef0` and `kernel_params` mean.
+
+    Parameters
+    ----------
+    estimator : estimator
+        One with these parameters.
+    n_features : int
+        How many columns its rows have: γ is 1/n_features where it is None.
+
+    Returns
+    -------
+    Kernel
+        The kernel of that name, the kernel itself, or `FromFunction` of a function.
+
+    See Also
+    --------
+    named_kernel : The kernel of a name alone.
+    check_kernel : Whether the parameter is good.
+
+    Examples
+    --------
+    >>> from learnt.kernel_ridge import KernelRidge
+    >>> kernel_of(KernelRidge(kernel="rbf", gamma=2.0), n_features=3)
+    RBF(0.5)
+    """
     kernel, params = estimator.kernel, dict(estimator.kernel_params or {})
     if isinstance(kernel, str):
         settings = {name: getattr(estimator, name) for name in ("gamma", "degree", "coef0")} | params
@@ -116,7 +179,29 @@ _DEFAULTS = {"degree": 3, "coef0": 1}
 
 
 def check_kernel(estimator: Any, *others: str) -> None:
-    """The parameter `kernel` is a name, one of `others` ("precomputed"), a kernel or a function."""
+    """Raise unless the parameter `kernel` is a name, one of `others` ("precomputed"), a kernel or a function.
+
+    Parameters
+    ----------
+    estimator : estimator
+        One with a parameter `kernel`.
+    *others : str
+        More names that it takes.
+
+    Raises
+    ------
+    ParameterError
+        Where `kernel` is anything else; the message lists the names.
+
+    See Also
+    --------
+    kernel_of : The kernel that is meant.
+
+    Examples
+    --------
+    >>> from learnt.kernel_ridge import KernelRidge
+    >>> check_kernel(KernelRidge(kernel="rbf"))  # fine: says nothing
+    """
     kernel = estimator.kernel
     names = sorted({*KERNEL_NAMES, *others})
     if isinstance(kernel, str) and kernel in names:
@@ -131,18 +216,51 @@ def check_kernel(estimator: Any, *others: str) -> None:
 class PairwiseKernel(Kernel):
     """A kernel by its name ("rbf", "laplacian", "poly", …), with one width γ to learn.
 
+    It brings scikit-learn's names of kernels to Gaussian processes; kernels under their own names learn more of their
+    parameters.
+
     Parameters
     ----------
     gamma : float, default=1.0
-    gamma_bounds : pair or "fixed", default=(1e-5, 1e5)
+        The rate or factor γ of the kernels that have one; others ignore it.
+    gamma_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Lowest and highest γ that a Gaussian process tries when it learns its kernel; "fixed" keeps the value as it is.
     metric : str or callable, default="linear"
-    pairwise_kernels_kwargs : dict or None
-        `degree` and `coef0`, or arguments of the function.
+        The name: "additive_chi2", "chi2", "cosine", "laplacian", "linear", "poly" (or "polynomial"), "rbf" or
+        "sigmoid"; or a function of two rows that returns one number.
+    pairwise_kernels_kwargs : dict or None, default=None
+        Its `degree` and `coef0`, or arguments of the function.
+
+    See Also
+    --------
+    RBF : The kernel of the name "rbf", by its length scale.
+    FromFunction : A kernel from a function of two rows.
+    learnt.gaussian_process.GaussianProcessRegressor : Learns γ from the data.
+
+    Notes
+    -----
+    γ is learnt by its exact derivative. A function of yours is not told γ, which then stays as it is.
+
+    Examples
+    --------
+    >>> from learnt.kernels import PairwiseKernel
+    >>> k = PairwiseKernel(gamma=0.5, metric="rbf")
+    >>> print(k)
+    exp(−‖x − z‖²/2)
+    >>> k([[0.0], [1.0]]).round(3)
+    array([[1.   , 0.607],
+           [0.607, 1.   ]])
     """
 
     learnable = ("gamma",)
 
-    def __init__(self, gamma=1.0, gamma_bounds=BOUNDS, metric="linear", pairwise_kernels_kwargs=None):
+    def __init__(
+        self,
+        gamma: float = 1.0,
+        gamma_bounds: Any = BOUNDS,
+        metric: Any = "linear",
+        pairwise_kernels_kwargs: dict[str, Any] | None = None,
+    ) -> None:
         self.gamma = gamma
         self.gamma_bounds = gamma_bounds
         self.metric = metric

@@ -16,8 +16,24 @@ _TOGETHER = 16  # rows whose diagonal is taken from one small block
 
 
 def smooth_part(kernel: Kernel) -> Kernel:
-    """The kernel with all noise left out; as many parameters in the same order.
+    """Return the kernel with all noise left out; as many parameters in the same order.
 
+    Parameters
+    ----------
+    kernel : Kernel
+        A kernel, with or without `White` in it.
+
+    Returns
+    -------
+    Kernel
+        The same, each `White` of which is 0 everywhere.
+
+    See Also
+    --------
+    White : The noise that is left out.
+
+    Examples
+    --------
     >>> from learnt.kernels import RBF
     >>> (smooth_part(2 * RBF(1.0) + White(0.5))([[0.0], [0.0]])).tolist()
     [[2.0, 2.0], [2.0, 2.0]]
@@ -31,7 +47,31 @@ def smooth_part(kernel: Kernel) -> Kernel:
 
 
 def pull_diagonal(kernel: Kernel, X: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Σᵢ wᵢ ∂k(xᵢ, xᵢ)/∂θ."""
+    """Return Σᵢ wᵢ ∂k(xᵢ, xᵢ)/∂θ.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : ndarray of shape (n, n_features)
+        Rows.
+    weights : ndarray of shape (n,)
+        The weight w of each row.
+
+    Returns
+    -------
+    ndarray of shape (n_dims,)
+        One sum for each entry of the kernel's `theta`.
+
+    See Also
+    --------
+    pull_back : The same for a whole matrix of weights.
+
+    Examples
+    --------
+    >>> pull_diagonal(White(0.5), np.zeros((3, 1)), np.ones(3))
+    array([1.5])
+    """
     if kernel.is_stationary():
         X, weights = X[:1], weights.sum()[None]
     found = np.zeros(kernel.n_dims)

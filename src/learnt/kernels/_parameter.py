@@ -18,22 +18,45 @@ class _Fields(NamedTuple):
 class Hyperparameter(_Fields):
     """A parameter that can be learnt: a number above 0, or several, searched on a logarithmic scale.
 
+    Kernels make their own (`kernel.hyperparameters`); make one yourself in a kernel of your own.
+
     Parameters
     ----------
     name : str
+        The name of the parameter in the kernel's constructor.
     value_type : str
-        "numeric".
+        What kind of value it is: "numeric".
     bounds : pair of numbers, array of shape (n_elements, 2) or "fixed"
-        Between which the search keeps; a pair holds for every element.
+        Between which the search keeps; a pair holds for every element. "fixed" keeps the value as it is.
     n_elements : int, default=1
-    fixed : bool or None
-        Whether the value stays; None: where `bounds` is "fixed".
+        How many numbers it holds; more than 1 for one length scale a feature, say.
+    fixed : bool or None, default=None
+        Whether the value stays as it is; None: where `bounds` is "fixed".
+
+    Attributes
+    ----------
+    name : str
+        The name of the parameter.
+    value_type : str
+        What kind of value it is: "numeric".
+    bounds : ndarray of shape (n_elements, 2) or "fixed"
+        The least and the greatest value of each element.
+    n_elements : int
+        How many numbers it holds.
+    fixed : bool
+        Whether the value stays as it is.
+
+    See Also
+    --------
+    Kernel : What has such parameters.
 
     Examples
     --------
     >>> Hyperparameter("length_scale", "numeric", (0.1, 10.0), 2).bounds
     array([[ 0.1, 10. ],
            [ 0.1, 10. ]])
+    >>> Hyperparameter("length_scale", "numeric", "fixed").fixed
+    True
     """
 
     __slots__ = ()

@@ -24,8 +24,34 @@ _CLEARLY = 1e-6  # of the largest entry: more than single precision or a sum of 
 class Verdict:
     """An answer to "is this a kernel?" with its reason.
 
-    `answer` is "yes", "no" or "don't know". Of a "no", `eigenvalue` is negative, `direction` a vector v of length 1
-    with vᵀKv = eigenvalue, and `points` the rows on which K was computed. A verdict is true where the answer is "yes".
+    It is true where the answer is "yes", and prints as answer and reason. `is_kernel` and `is_positive_semidefinite`
+    return it.
+
+    Parameters
+    ----------
+    answer : str
+        "yes", "no" or "don't know".
+    reason : str
+        Why, in words.
+    eigenvalue : float or None, default=None
+        Of a "no", a negative eigenvalue; None where the matrix is not symmetric.
+    direction : ndarray or None, default=None
+        Of a "no", a vector v of length 1 with vᵀKv = eigenvalue.
+    points : ndarray or None, default=None
+        Of a "no", the rows on which K was computed.
+
+    See Also
+    --------
+    is_kernel : Answers for a kernel or a function.
+    is_positive_semidefinite : Answers for a matrix.
+
+    Examples
+    --------
+    >>> verdict = is_positive_semidefinite([[1.0, 2.0], [2.0, 1.0]])
+    >>> bool(verdict), round(verdict.eigenvalue, 6)
+    (False, -1.0)
+    >>> print(verdict)
+    no: the smallest eigenvalue is -1
     """
 
     answer: str
@@ -42,8 +68,33 @@ class Verdict:
 
 
 def is_positive_semidefinite(K: Any) -> Verdict:
-    """Whether a matrix is one of inner products: symmetric, no eigenvalue below 0 by more than rounding.
+    """Return whether a matrix is one of inner products: symmetric, no eigenvalue below 0 by more than rounding.
 
+    Parameters
+    ----------
+    K : array-like of shape (n, n)
+        The matrix.
+
+    Returns
+    -------
+    Verdict
+        "yes", or "no" with a negative eigenvalue and its direction.
+
+    Raises
+    ------
+    ValueError
+        Where K is not square, or holds NaN or infinity.
+
+    See Also
+    --------
+    is_kernel : The same of a kernel or a function.
+
+    Notes
+    -----
+    O(n³) time for the eigenvalues.
+
+    Examples
+    --------
     >>> print(is_positive_semidefinite([[1.0, 2.0], [2.0, 1.0]]))
     no: the smallest eigenvalue is -1
     """
@@ -75,23 +126,36 @@ def is_positive_semidefinite(K: Any) -> Verdict:
 
 
 def is_kernel(k: Any, X: Any = None, *, n_features: int = 3, random_state: Any = 0) -> Verdict:
-    """Whether `k` is a kernel: positive semidefinite on any points.
+    """Return whether `k` is a kernel: positive semidefinite on any points.
+
+    A kernel built from known ones by the rules of the algebra is one: "yes". Of others the matrix on points is
+    computed: a negative eigenvalue is a proof of "no"; if there is none, the answer is "don't know". A matrix is
+    decided for its own points.
 
     Parameters
     ----------
-    k : kernel, function of two rows, or square matrix
-        A kernel built from known ones by the rules of the algebra is one: "yes". Of others the matrix on points is
-        computed: a negative eigenvalue is a proof of "no"; if there is none, the answer is "don't know". A matrix is
-        decided for its own points.
-    X : array or None
+    k : Kernel, callable or array-like of shape (n, n)
+        A kernel, a function of two rows, or a square matrix.
+    X : array-like of shape (n_samples, n_features) or None, default=None
         Points to try; None: random ones, at several scales.
     n_features : int, default=3
-        Of random points.
-    random_state : None, int, RandomState or Generator, default=0
+        How many columns random points have.
+    random_state : int, RandomState, Generator or None, default=0
+        Where random points come from. Pass another integer to try other points.
+
+    Returns
+    -------
+    Verdict
+        "yes", "no" with a proof, or "don't know".
+
+    See Also
+    --------
+    is_positive_semidefinite : The same of a matrix.
+    FromFunction : A kernel from a function of two rows.
 
     Examples
     --------
-    >>> from learnt.kernels import RBF, Linear
+    >>> from learnt.kernels import RBF, Linear, is_kernel
     >>> print(is_kernel(2 * RBF(1.0) + Linear()))
     yes: it is built from kernels by rules that keep them positive semidefinite
     >>> print(is_kernel(lambda x, z: float(abs(x - z).sum()), [[0.0], [1.0]]))
@@ -125,14 +189,57 @@ def _needs_counts(kernel: Any, points: np.ndarray) -> bool:
 
 
 def require_psd(K: Any, what: str) -> None:
-    """Raise where a matrix is not positive semidefinite, with its smallest eigenvalue."""
+    """Raise where a matrix is not positive semidefinite, with its smallest eigenvalue.
+
+    Parameters
+    ----------
+    K : array-like of shape (n, n)
+        The matrix.
+    what : str
+        What it is called in the message.
+
+    Raises
+    ------
+    ValueError
+        Where it has a negative eigenvalue, or is not symmetric.
+
+    See Also
+    --------
+    is_positive_semidefinite : Answers instead of raising.
+
+    Examples
+    --------
+    >>> require_psd([[1.0, 2.0], [2.0, 1.0]], "The matrix A")
+    Traceback (most recent call last):
+    ValueError: The matrix A is not positive semidefinite: the smallest eigenvalue is -1; see learnt.kernels.is_kernel.
+    """
     verdict = is_positive_semidefinite(K)
     if not verdict:
         raise ValueError(f"{what} is not positive semidefinite: {verdict.reason}; see learnt.kernels.is_kernel.")
 
 
 def sample_places(n: int) -> np.ndarray:
-    """Some of n rows, evenly spread, for `warn_unless_positive`."""
+    """Return some of n rows, evenly spread, for `warn_unless_positive`.
+
+    Parameters
+    ----------
+    n : int
+        How many rows there are.
+
+    Returns
+    -------
+    ndarray of shape (at most 200,)
+        Places of rows, rising; all of them where there are no more than 200.
+
+    See Also
+    --------
+    warn_unless_positive : Checks the kernel on these rows.
+
+    Examples
+    --------
+    >>> sample_places(4).tolist(), len(sample_places(10_000))
+    ([0, 1, 2, 3], 200)
+    """
     return np.unique(np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.intp))
 
 
@@ -141,6 +248,31 @@ def warn_unless_positive(K: Any, places: np.ndarray, name: str, stacklevel: int 
 
     For kernels that are not positive semidefinite by construction. A fit still ends with a negative eigenvalue, in a
     minimum that may not be the least one, so that it is a warning; without symmetry there is nothing to minimise.
+
+    Parameters
+    ----------
+    K : array-like of shape (n, n)
+        The kernel matrix of these rows.
+    places : ndarray of shape (n,)
+        Where the rows are in their table, for the message.
+    name : str
+        What the kernel belongs to, for the message.
+    stacklevel : int, default=3
+        How many calls up the warning is shown to come from.
+
+    Raises
+    ------
+    ValueError
+        Where K is not symmetric, or holds NaN or infinity.
+
+    See Also
+    --------
+    sample_places : Which rows to take.
+    is_kernel : Tells of any kernel.
+
+    Examples
+    --------
+    >>> warn_unless_positive(np.eye(3), sample_places(3), "SVC")  # fine: says nothing
     """
     K = np.asarray(K, dtype=np.float64)
     if not np.isfinite(K).all():

@@ -12,12 +12,59 @@ from learnt.kernels._named import KERNEL_NAMES
 
 
 def kernel_object(value: Any, dims: Dims) -> str | None:
-    """A kernel, whatever its parameters."""
+    """Return why a value of a model file is no kernel, whatever its parameters; None where it is one.
+
+    Parameters
+    ----------
+    value : object
+        What the file holds.
+    dims : dict
+        Sizes of the model, which do not matter here.
+
+    Returns
+    -------
+    str or None
+        The reason, or None.
+
+    See Also
+    --------
+    usable_kernel : Tries the kernel too.
+
+    Examples
+    --------
+    >>> from learnt.kernels import RBF
+    >>> kernel_object(RBF(), {}), kernel_object("rbf", {})
+    (None, 'is not a kernel')
+    """
     return None if is_kernel_object(value) else "is not a kernel"
 
 
 def usable_kernel(value: Any, dims: Dims) -> str | None:
-    """A kernel that answers for rows of as many features as the model has ("d")."""
+    """Return why a kernel does not answer for rows of as many features as the model has ("d"); None where it does.
+
+    Parameters
+    ----------
+    value : object
+        What the file holds.
+    dims : dict
+        Sizes of the model; "d" is its number of features.
+
+    Returns
+    -------
+    str or None
+        The reason, or None.
+
+    See Also
+    --------
+    kernel_object : Whether it is a kernel at all.
+
+    Examples
+    --------
+    >>> from learnt.kernels import RBF
+    >>> usable_kernel(RBF(), {"d": 3})
+    >>> usable_kernel(RBF([1.0, 2.0]), {"d": 3})
+    'is a kernel with parameters that it cannot have'
+    """
     if (reason := kernel_object(value, dims)) is not None:
         return reason
     probe = np.full((2, dims.get("d", 1)), 0.5)
@@ -43,7 +90,33 @@ def _kernel_params(value: Any, dims: Dims) -> str | None:
 
 
 def kernel_rule(model: Any, state: dict[str, Any], dims: Dims) -> str | None:
-    """The rule of models with a parameter `kernel`: a name, or a kernel that can be used."""
+    """Return why the `kernel` of a model file is neither a name nor a kernel that can be used; None where it is one.
+
+    Parameters
+    ----------
+    model : estimator
+        The model as it was read, with its parameters.
+    state : dict
+        Its fitted attributes.
+    dims : dict
+        Its sizes: "n" rows kept, "d" features.
+
+    Returns
+    -------
+    str or None
+        The reason, or None.
+
+    See Also
+    --------
+    usable_kernel : Tries a kernel.
+
+    Examples
+    --------
+    >>> from learnt.kernel_ridge import KernelRidge
+    >>> kernel_rule(KernelRidge(kernel="rbf"), {}, {"d": 3})
+    >>> kernel_rule(KernelRidge(kernel="unheard of"), {}, {"d": 3})
+    'has a kernel that does not fit its rows'
+    """
     params = getattr(model, "kernel_params", None)
     if params is not None and (reason := _kernel_params(params, dims)) is not None:
         return f"has a kernel_params that {reason}"

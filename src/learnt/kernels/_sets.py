@@ -31,7 +31,22 @@ def chi_square_gaps(X: Any, Y: Any) -> Any:
 
 
 class AdditiveChi2(Kernel):
-    """−Σⱼ (xⱼ − zⱼ)² / (xⱼ + zⱼ) for features of at least 0: positive semidefinite only where weights sum to 0."""
+    """−Σⱼ (xⱼ − zⱼ)² / (xⱼ + zⱼ) for features of at least 0: positive semidefinite only where weights sum to 0.
+
+    For histograms, in an SVM with an intercept, whose dual weights sum to 0. It has no parameters. `Chi2` is its
+    exponential, and a kernel everywhere.
+
+    See Also
+    --------
+    Chi2 : The exponential of it, positive semidefinite.
+    learnt.kernel_approximation.AdditiveChi2Sampler : Features for a linear model, of a kernel of the same name.
+
+    Examples
+    --------
+    >>> from learnt.kernels import AdditiveChi2
+    >>> AdditiveChi2()([[1.0, 0.0]], [[0.5, 0.5], [0.0, 1.0]]).round(3)
+    array([[-0.667, -2.   ]])
+    """
 
     @property
     def proven(self) -> bool:
@@ -47,15 +62,39 @@ class AdditiveChi2(Kernel):
 class Chi2(Kernel):
     """exp(−γ Σⱼ (xⱼ − zⱼ)² / (xⱼ + zⱼ)) for histograms.
 
+    For counts and shares of at least 0, such as bags of visual words: a difference counts for more where both are
+    small.
+
     Parameters
     ----------
     gamma : float, default=1.0
-    gamma_bounds : pair or "fixed", default=(1e-5, 1e5)
+        How fast similarity decays, γ; larger values fit finer detail and overfit more easily.
+    gamma_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Lowest and highest γ that a Gaussian process tries when it learns its kernel; "fixed" keeps the value as it is.
+
+    See Also
+    --------
+    AdditiveChi2 : The sum in the exponent.
+    RBF : The same of the Euclidean distance, for numbers of any sign.
+    learnt.svm.SVC : Takes it as its `kernel`.
+
+    References
+    ----------
+    .. [1] Jianguo Zhang, Marcin Marszałek, Svetlana Lazebnik and Cordelia Schmid, "Local Features and Kernels for
+       Classification of Texture and Object Categories: A Comprehensive Study", International Journal of Computer
+       Vision, 2007.
+
+    Examples
+    --------
+    >>> from learnt.kernels import Chi2
+    >>> Chi2(1.0)([[1.0, 0.0], [0.5, 0.5]]).round(3)
+    array([[1.   , 0.513],
+           [0.513, 1.   ]])
     """
 
     learnable = ("gamma",)
 
-    def __init__(self, gamma=1.0, gamma_bounds=BOUNDS):
+    def __init__(self, gamma: float = 1.0, gamma_bounds: Any = BOUNDS) -> None:
         self.gamma = gamma
         self.gamma_bounds = gamma_bounds
 
@@ -78,17 +117,26 @@ class Chi2(Kernel):
 class SetIntersection(Kernel):
     """exp(|S ∩ T|) of sets: = ∏ over elements that both have of e.
 
-    Sets are rows of 0 and 1, one column an element; called directly, the kernel also takes lists of Python sets.
+    Sets are rows of 0 and 1, one column an element; called directly, the kernel also takes lists of Python sets. It has
+    no parameters.
+
+    See Also
+    --------
+    AllProducts : 2^|S ∩ T| for the same rows.
+    Chi2 : For counts instead of sets.
 
     Examples
     --------
+    >>> from learnt.kernels import SetIntersection
     >>> SetIntersection()([[1, 1, 0]], [[0, 1, 1]]).round(4)
     array([[2.7183]])
     >>> SetIntersection()([{"tea", "milk"}], [{"milk", "eggs"}]).round(4)
     array([[2.7183]])
     """
 
-    in_blocks = True  # the call below only prepares its rows
+    @property
+    def in_blocks(self) -> bool:
+        return True  # the call below only prepares its rows
 
     def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
         return super().__call__(*_rows_of_sets(X, Y), eval_gradient)

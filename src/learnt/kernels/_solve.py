@@ -17,10 +17,40 @@ from learnt.linalg.tiles import cholesky_in_place
 
 
 def solve_dual(matrix: Callable[[], Any], Y: Any, alpha: np.ndarray, root: Any) -> Any:
-    """The weights of the rows for targets Y (n × k) and one penalty for all or one for each.
+    """Return the weights of the rows of a ridge in the space of a kernel: c = (K + αW⁻¹)⁻¹y.
 
-    `matrix` computes the kernel matrix at every call, since it is factored in place; of NumPy's the lower triangle
-    is enough. `root` are the square roots of the weights of rows, None where all are 1.
+    Parameters
+    ----------
+    matrix : callable
+        Computes the kernel matrix at every call, since it is factored in place; of NumPy's the lower triangle is
+        enough.
+    Y : array of shape (n, n_outputs)
+        The targets.
+    alpha : ndarray of shape (1,) or (n_outputs,)
+        The regularisation strength α: one for all outputs, or one for each.
+    root : array of shape (n,) or None
+        Square roots of the weights W of rows; None where all are 1.
+
+    Returns
+    -------
+    array of shape (n, n_outputs)
+        The dual coefficients c.
+
+    See Also
+    --------
+    learnt.kernel_ridge.KernelRidge : The model.
+
+    Notes
+    -----
+    A Cholesky factorisation, O(n³) time. Where the matrix is not positive definite, the minimum-norm solution is
+    returned with a warning; on a GPU that is an error.
+
+    Examples
+    --------
+    >>> K = np.array([[2.0, 1.0], [1.0, 2.0]])
+    >>> solve_dual(lambda: K.copy(), np.array([[1.0], [1.0]]), np.array([1.0]), None)
+    array([[0.25],
+           [0.25]])
     """
 
     def weighted() -> Any:

@@ -126,26 +126,54 @@ def _scale_of(gamma: Any, length_scale: Any) -> Any:
 class RBF(_Radial):
     """exp(−‖x − z‖² / 2ℓ²): the Gaussian, with infinitely many features.
 
+    The kernel to try first: rows are similar where they are near, and functions are smooth. Standardise the columns, or
+    give each feature its own length scale.
+
     Parameters
     ----------
-    length_scale : float or array of shape (n_features,), default=1.0
-        ℓ (σ in some books): the distance over which values change; several give each feature its own.
-    length_scale_bounds : pair, array or "fixed", default=(1e-5, 1e5)
-    gamma : float or array of shape (n_features,), default=None
-        γ of  exp(−γ‖x − z‖²),  another way to give ℓ = √(1/2γ); only ℓ is kept.
+    length_scale : float or array-like of shape (n_features,), default=1.0
+        The length scale ℓ (σ in some books): the distance over which values change. Larger ones give smoother functions
+        and less overfitting, smaller ones finer detail. Several give each feature its own, large where it does not
+        matter.
+    length_scale_bounds : pair of floats, array-like of shape (n_features, 2) or "fixed", default=(1e-5, 1e5)
+        Lowest and highest ℓ that a Gaussian process tries when it learns its kernel, for all features or for each;
+        "fixed" keeps the value as it is.
+    gamma : float or array-like of shape (n_features,), default=None
+        The rate γ of  exp(−γ‖x − z‖²),  another way to give ℓ = √(1/2γ); only ℓ is kept.
+
+    See Also
+    --------
+    Matern : Rougher functions; this kernel is its limit.
+    RationalQuadratic : A mixture of these of many length scales.
+    Laplacian : Of the distance ‖x − z‖₁, with a corner at 0.
+    learnt.kernel_approximation.RBFSampler : Random features of it, for many rows.
+
+    Notes
+    -----
+    Exponents come from one matrix product where its rounding stays below 1e-12, and from differences of the cells
+    elsewhere. O(n m d) time.
+
+    References
+    ----------
+    .. [1] Carl E. Rasmussen and Christopher K. I. Williams, "Gaussian Processes for Machine Learning", MIT Press, 2006.
 
     Examples
     --------
+    >>> from learnt.kernels import RBF
     >>> print(3 * RBF(0.5))
     3·exp(−‖x − z‖²/0.5)
     >>> RBF(gamma=2.0)
     RBF(0.5)
+    >>> RBF(1.0)([[0.0], [1.0], [3.0]]).round(3)
+    array([[1.   , 0.607, 0.011],
+           [0.607, 1.   , 0.135],
+           [0.011, 0.135, 1.   ]])
     """
 
     learnable = ("length_scale",)
     not_kept = ("gamma",)
 
-    def __init__(self, length_scale=1.0, length_scale_bounds=BOUNDS, *, gamma=None):
+    def __init__(self, length_scale: Any = 1.0, length_scale_bounds: Any = BOUNDS, *, gamma: Any = None) -> None:
         self.length_scale = length_scale if gamma is None else _scale_of(gamma, length_scale)
         self.length_scale_bounds = length_scale_bounds
 
@@ -186,22 +214,45 @@ class RBF(_Radial):
 class Matern(_Radial):
     """(2¹⁻ᵛ/Γ(ν)) ρᵛ Kᵥ(ρ) with ρ = √(2ν)‖x − z‖/ℓ: functions that can be derived fewer than ν times.
 
+    Take it in place of `RBF` where the function is rough: measurements of nature are seldom as smooth as `RBF` says.
+
     Parameters
     ----------
-    length_scale, length_scale_bounds
-        As for `RBF`.
+    length_scale : float or array-like of shape (n_features,), default=1.0
+        The length scale ℓ (σ in some books): the distance over which values change. Larger ones give smoother functions
+        and less overfitting, smaller ones finer detail. Several give each feature its own, large where it does not
+        matter.
+    length_scale_bounds : pair of floats, array-like of shape (n_features, 2) or "fixed", default=(1e-5, 1e5)
+        Lowest and highest ℓ that a Gaussian process tries when it learns its kernel, for all features or for each;
+        "fixed" keeps the value as it is.
     nu : float, default=1.5
-        ν: 0.5 is exp(−‖x − z‖/ℓ), infinity the RBF; 0.5, 1.5, 2.5 and infinity are quick.
+        The smoothness ν, which is not learnt. 0.5 is exp(−‖x − z‖/ℓ), whose functions are continuous, but rough; 1.5
+        those that can be derived once, 2.5 twice; infinity is `RBF`. These four are quick. Others need Bessel functions
+        of every pair, which takes many times as long.
+
+    See Also
+    --------
+    RBF : The smooth limit.
+    Laplacian : exp(−γ‖x − z‖₁), rough in each feature.
+    RationalQuadratic : Smooth, of many length scales.
+
+    References
+    ----------
+    .. [1] Carl E. Rasmussen and Christopher K. I. Williams, "Gaussian Processes for Machine Learning", MIT Press, 2006.
 
     Examples
     --------
+    >>> from learnt.kernels import Matern
     >>> print(Matern(1.0, nu=0.5))
     exp(−‖x − z‖/1)
+    >>> Matern(1.0, nu=1.5)([[0.0], [1.0]]).round(3)
+    array([[1.   , 0.483],
+           [0.483, 1.   ]])
     """
 
     learnable = ("length_scale",)
 
-    def __init__(self, length_scale=1.0, length_scale_bounds=BOUNDS, nu=1.5):
+    def __init__(self, length_scale: Any = 1.0, length_scale_bounds: Any = BOUNDS, nu: float = 1.5) -> None:
         self.length_scale = length_scale
         self.length_scale_bounds = length_scale_bounds
         self.nu = nu
@@ -264,22 +315,47 @@ class _Isotropic(_Stationary):
 class RationalQuadratic(_Isotropic):
     """(1 + ‖x − z‖² / 2αℓ²)^−α: a mixture of RBFs of many length scales.
 
+    Take it where a function varies slowly and quickly at once, a trend with wiggles.
+
     Parameters
     ----------
     length_scale : float, default=1.0
+        The length scale ℓ: the larger, the smoother the functions, and the less they overfit.
     alpha : float, default=1.0
-        α, the weight of the length scales: large is one RBF.
-    length_scale_bounds, alpha_bounds : pair or "fixed", default=(1e-5, 1e5)
+        The weight α of the length scales: small mixes many of them, so that far rows stay similar; large is one RBF.
+    length_scale_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Lowest and highest ℓ that a Gaussian process tries when it learns its kernel; "fixed" keeps the value as it is.
+    alpha_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Lowest and highest α that a Gaussian process tries when it learns its kernel; "fixed" keeps the value as it is.
+
+    See Also
+    --------
+    RBF : The limit for large α, of one length scale.
+    Matern : Rough functions of one length scale.
+
+    References
+    ----------
+    .. [1] Carl E. Rasmussen and Christopher K. I. Williams, "Gaussian Processes for Machine Learning", MIT Press, 2006.
 
     Examples
     --------
+    >>> from learnt.kernels import RationalQuadratic
     >>> print(RationalQuadratic(1.0, 2.0))
     (1 + ‖x − z‖²/4)^−2
+    >>> RationalQuadratic(1.0, 1.0)([[0.0], [1.0]]).round(3)
+    array([[1.   , 0.667],
+           [0.667, 1.   ]])
     """
 
     learnable = ("alpha", "length_scale")
 
-    def __init__(self, length_scale=1.0, alpha=1.0, length_scale_bounds=BOUNDS, alpha_bounds=BOUNDS):
+    def __init__(
+        self,
+        length_scale: Any = 1.0,
+        alpha: float = 1.0,
+        length_scale_bounds: Any = BOUNDS,
+        alpha_bounds: Any = BOUNDS,
+    ) -> None:
         self.length_scale = length_scale
         self.alpha = alpha
         self.length_scale_bounds = length_scale_bounds
@@ -304,24 +380,50 @@ class RationalQuadratic(_Isotropic):
 class ExpSineSquared(_Isotropic):
     """exp(−2 sin²(π‖x − z‖/p) / ℓ²): functions that repeat themselves with period p.
 
-    A kernel of one feature; of several, distances do not repeat, and the matrix may have negative eigenvalues.
+    A kernel of one feature; of several, distances do not repeat, and the matrix may have negative eigenvalues. Multiply
+    it by `RBF` where seasons change over the years.
 
     Parameters
     ----------
     length_scale : float, default=1.0
+        The length scale ℓ: the larger, the smoother the functions, and the less they overfit.
     periodicity : float, default=1.0
-        p.
-    length_scale_bounds, periodicity_bounds : pair or "fixed", default=(1e-5, 1e5)
+        The period p, in units of the feature: 12 for years of monthly rows. Start near the true one: the likelihood has
+        many local maxima in it.
+    length_scale_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Lowest and highest ℓ that a Gaussian process tries when it learns its kernel; "fixed" keeps the value as it is.
+    periodicity_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Lowest and highest p that a Gaussian process tries when it learns its kernel; "fixed" keeps the value as it is.
+
+    See Also
+    --------
+    RBF : Functions that do not repeat.
+    Product : `RBF() * ExpSineSquared()` repeats nearly.
+
+    References
+    ----------
+    .. [1] Carl E. Rasmussen and Christopher K. I. Williams, "Gaussian Processes for Machine Learning", MIT Press, 2006.
 
     Examples
     --------
+    >>> from learnt.kernels import ExpSineSquared
     >>> print(ExpSineSquared(1.0, 7.0))
     exp(−2·sin²(π‖x − z‖/7)/1)
+    >>> ExpSineSquared(1.0, 7.0)([[0.0], [3.5], [7.0]]).round(3)
+    array([[1.   , 0.135, 1.   ],
+           [0.135, 1.   , 0.135],
+           [1.   , 0.135, 1.   ]])
     """
 
     learnable = ("length_scale", "periodicity")
 
-    def __init__(self, length_scale=1.0, periodicity=1.0, length_scale_bounds=BOUNDS, periodicity_bounds=BOUNDS):
+    def __init__(
+        self,
+        length_scale: Any = 1.0,
+        periodicity: float = 1.0,
+        length_scale_bounds: Any = BOUNDS,
+        periodicity_bounds: Any = BOUNDS,
+    ) -> None:
         self.length_scale = length_scale
         self.periodicity = periodicity
         self.length_scale_bounds = length_scale_bounds
@@ -352,15 +454,33 @@ class ExpSineSquared(_Isotropic):
 class Laplacian(_Stationary):
     """exp(−γ‖x − z‖₁): as the RBF, with a corner at 0.
 
+    Distances add up over the features, and functions may be rough: less sensitive to outliers in a single feature than
+    the RBF, whose differences are squared.
+
     Parameters
     ----------
     gamma : float, default=1.0
-    gamma_bounds : pair or "fixed", default=(1e-5, 1e5)
+        How fast similarity decays, γ: larger values fit finer detail and overfit more easily.
+    gamma_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Lowest and highest γ that a Gaussian process tries when it learns its kernel; "fixed" keeps the value as it is.
+
+    See Also
+    --------
+    RBF : Of the squared Euclidean distance, smooth.
+    Matern : With nu=0.5 the same of the Euclidean distance.
+    learnt.kernel_approximation.Nystroem : Features of any kernel, for many rows.
+
+    Examples
+    --------
+    >>> from learnt.kernels import Laplacian
+    >>> Laplacian(0.5)([[0.0, 0.0], [1.0, 1.0]]).round(3)
+    array([[1.   , 0.368],
+           [0.368, 1.   ]])
     """
 
     learnable = ("gamma",)
 
-    def __init__(self, gamma=1.0, gamma_bounds=BOUNDS):
+    def __init__(self, gamma: float = 1.0, gamma_bounds: Any = BOUNDS) -> None:
         self.gamma = gamma
         self.gamma_bounds = gamma_bounds
 

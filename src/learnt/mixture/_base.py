@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -124,7 +124,7 @@ class BaseMixture(CallbackSupportMixin, DensityMixin, Estimator):
     # --- fit
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Estimate the mixture by EM from `n_init` starts; a weight of 2 counts a row twice, 0 not at all."""
         self._check_params()
         again = self.warm_start and hasattr(self, "converged_")
@@ -230,35 +230,76 @@ class BaseMixture(CallbackSupportMixin, DensityMixin, Estimator):
         return X, self._densities(self._kept()).to_device_of(X)
 
     def score_samples(self, X: Any) -> Any:
-        """log p(x) of each row."""
+        """Return log p(x) of each row."""
         X, densities = self._fitted(X)
         return as_rows(X).map(_log_density, densities)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The mean of log p(x) over the rows: higher is better. y is not used."""
+        """Return the mean of log p(x) over the rows: higher is better.
+
+        Parameters
+        ----------
+        y : Ignored
+            Not used; there so that all estimators can be called in the same way.
+
+        Returns
+        -------
+        score : float
+            The mean log density, by weight.
+        """
         X, _, sample_weight, _ = without_absent(X, None, sample_weight)
         X, densities = self._fitted(X)
         weight, total = as_rows(X, None, check_weights(sample_weight, X)).sum(_summed_log_density, densities)
         return float(total) / float(weight)
 
     def predict(self, X: Any) -> Any:
-        """The most probable component of each row."""
+        """Return the most probable component of each row.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            The number of the component, from 0 on.
+        """
         X, densities = self._fitted(X)
         return as_rows(X).map(_most_probable, densities)
 
     def predict_proba(self, X: Any) -> Any:
-        """p(k | x) of each row and component."""
+        """Return p(k | x) of each row and component: the responsibilities.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_components)
+            A row adds up to 1.
+        """
         X, densities = self._fitted(X)
         return as_rows(X).map(posterior, densities)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Fit, and return the most probable component of each row."""
+        """Fit, and return the most probable component of each row.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            The number of the component, from 0 on.
+        """
         return self.fit(X, sample_weight=sample_weight).predict(X)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Rows drawn from the mixture, (n_samples, n_features), and their components; in the order of the components.
+        """Return rows drawn from the mixture, and their components, in the order of the components.
 
-        `random_state` None takes that of the model.
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many rows to draw.
+        random_state : int, RandomState, Generator or None, default=None
+            Where random numbers come from; None takes that of the model.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            The rows.
+        components : ndarray of shape (n_samples,)
+            The component that each was drawn from.
         """
         check_is_fitted(self, msg=NOT_FITTED)
         if isinstance(n_samples, bool) or not isinstance(n_samples, Integral) or n_samples < 1:

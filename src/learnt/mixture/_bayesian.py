@@ -46,39 +46,110 @@ class BayesianGaussianMixture(BaseMixture):
 
     Weights have a Dirichlet process (stick breaking) or a Dirichlet distribution as prior, means a Gaussian, precisions
     a Wishart distribution. Components that the rows do not need end with a weight near 0, so that `n_components` is
-    only the most there can be. Every iteration is one sum over rows, as in `GaussianMixture`.
+    only the most there can be.
 
     Parameters
     ----------
-    n_components, covariance_type, tol, reg_covar, max_iter, n_init, init_params, random_state, warm_start, verbose, \
-verbose_interval
-        As in `GaussianMixture`; `tol` is about the lower bound on the evidence.
+    n_components : int, default=1
+        K, the most components there can be. Ask for more than you expect.
+    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
+        What Σ_k may be: a matrix for each component, one matrix for all, variances of the features for each, or one
+        variance for each. The later ones have fewer numbers to estimate, and overfit less.
+    tol : float, default=1e-3
+        EM stops when the lower bound on the evidence changes by less.
+    reg_covar : float, default=1e-6
+        Regularisation, added to all variances, so that no component collapses; a warning says where one would have.
+        Raise it where components shrink to single rows, and set it by the units of the columns.
+    max_iter : int, default=100
+        Most iterations of one start; 0 keeps the start itself. Raise it where a warning says that EM did not converge.
+    n_init : int, default=1
+        How many starts; the one with the highest lower bound is kept. EM ends in local maxima: 5 or 10 find better
+        ones.
+    init_params : {"kmeans", "k-means++", "random", "random_from_data"}, default="kmeans"
+        Where components start: as the rows around the centres of k-means, around its seeds ("k-means++") or around
+        random rows ("random_from_data"); or with random shares in all rows ("random").
     weight_concentration_prior_type : {"dirichlet_process", "dirichlet_distribution"}, default="dirichlet_process"
+        The prior of the weights: a process by stick breaking, with ever smaller shares, or a distribution in which all
+        components are alike.
     weight_concentration_prior : float, default=None
-        γ: the smaller, the fewer components; None is 1 / n_components.
+        The concentration γ: the smaller, the fewer components have rows; None is 1 / n_components.
     mean_precision_prior : float, default=None
-        How narrow the prior of the means is; None is 1.
-    mean_prior : array of shape (d,), default=None
+        How narrow the prior of the means is, in rows: larger values shrink the means towards `mean_prior`. None is 1.
+    mean_prior : array-like of shape (n_features,), default=None
         The prior of the means is about this; None is the mean of the rows.
     degrees_of_freedom_prior : float, default=None
-        Of the Wishart distribution, above d − 1; None is d.
-    covariance_prior : array or float, default=None
+        The degrees of freedom of the Wishart distribution, above d − 1; larger values shrink the covariances towards
+        `covariance_prior`. None is d.
+    covariance_prior : array-like or float, default=None
         The prior of the covariances, by their type; None is the covariance of the rows.
+    random_state : int, RandomState, Generator or None, default=None
+        Where random starts and the rows of `sample` come from. Pass an integer to get the same result every time.
+    warm_start : bool, default=False
+        Whether the next `fit` goes on from what the last one learnt, instead of starting afresh.
+    verbose : int, default=0
+        More than 0 tells of iterations to the logger named "learnt".
+    verbose_interval : int, default=10
+        After how many iterations it tells.
 
     Attributes
     ----------
-    weights_, means_, covariances_, precisions_, precisions_cholesky_, converged_, n_iter_, lower_bounds_
-        As in `GaussianMixture`; means of the posterior.
+    weights_ : ndarray of shape (n_components,)
+        π: the share of each component, of the posterior.
+    means_ : ndarray of shape (n_components, n_features)
+        μ: the mean of each component, of the posterior.
+    covariances_ : ndarray
+        Σ: (K, d, d) where `covariance_type` is "full", (d, d) "tied", (K, d) "diag", (K,) "spherical".
+    precisions_ : ndarray
+        Σ⁻¹: the inverses of the covariances, in the same shape.
+    precisions_cholesky_ : ndarray
+        Upper triangular F with Σ⁻¹ = F Fᵀ, or square roots of precisions, in the same shape.
+    converged_ : bool
+        Whether the start that was kept converged to `tol` within `max_iter` iterations.
+    n_iter_ : int
+        Iterations of the start that was kept.
     lower_bound_ : float
         The lower bound on the evidence, but for constants.
-    weight_concentration_ : array of shape (K,), or two of them for the Dirichlet process
-    mean_precision_ : array of shape (K,)
-    degrees_of_freedom_ : array of shape (K,), or a number where the covariance is tied
-    weight_concentration_prior_, mean_precision_prior_, mean_prior_, degrees_of_freedom_prior_, covariance_prior_
-        The priors as they were used.
+    lower_bounds_ : list of float
+        The same of all iterations.
+    weight_concentration_ : ndarray of shape (n_components,), or two of them
+        The Dirichlet posterior of the weights; for the Dirichlet process the two numbers of each Beta distribution.
+    mean_precision_ : ndarray of shape (n_components,)
+        The precision of each mean's posterior, in rows.
+    degrees_of_freedom_ : ndarray of shape (n_components,), or float
+        Those of each precision's Wishart posterior; one number where the covariance is tied.
+    weight_concentration_prior_ : float
+        γ as it was used.
+    mean_precision_prior_ : float
+        The precision of the means' prior as it was used.
+    mean_prior_ : ndarray of shape (n_features,)
+        The centre of the means' prior as it was used.
+    degrees_of_freedom_prior_ : float
+        Those of the Wishart prior as they were used.
+    covariance_prior_ : ndarray or float
+        The prior of the covariances as it was used, by their type.
+
+    See Also
+    --------
+    GaussianMixture : Without priors, by EM, and with `bic` to choose the number of components.
+    learnt.cluster.KMeans : Hard borders and round clusters, quicker.
+
+    Notes
+    -----
+    Every iteration is one sum over rows, as that of `GaussianMixture`: O(n K d²) time for "full" and "tied", O(n K d)
+    for the others. Weights of rows count against the prior: 2 is the row twice.
+
+    References
+    ----------
+    .. [1] Christopher M. Bishop, "Pattern Recognition and Machine Learning", Springer, 2006, chapter 10.
+    .. [2] Hagai Attias, "A Variational Bayesian Framework for Graphical Models", Advances in Neural Information
+       Processing Systems, 2000.
+    .. [3] David M. Blei and Michael I. Jordan, "Variational Inference for Dirichlet Process Mixtures", Bayesian
+       Analysis, 2006.
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from learnt.mixture import BayesianGaussianMixture
     >>> X = np.array([[1.0, 2.0], [1.0, 4.0], [1.0, 0.0], [4.0, 2.0], [12.0, 4.0], [10.0, 7.0]])
     >>> model = BayesianGaussianMixture(n_components=2, random_state=42).fit(X)
     >>> bool(model.predict([[0.0, 0.0]])[0] != model.predict([[9.0, 3.0]])[0])
@@ -109,24 +180,24 @@ verbose_interval
     def __init__(
         self,
         *,
-        n_components=1,
-        covariance_type="full",
-        tol=1e-3,
-        reg_covar=1e-6,
-        max_iter=100,
-        n_init=1,
-        init_params="kmeans",
-        weight_concentration_prior_type="dirichlet_process",
-        weight_concentration_prior=None,
-        mean_precision_prior=None,
-        mean_prior=None,
-        degrees_of_freedom_prior=None,
-        covariance_prior=None,
-        random_state=None,
-        warm_start=False,
-        verbose=0,
-        verbose_interval=10,
-    ):
+        n_components: int = 1,
+        covariance_type: str = "full",
+        tol: float = 1e-3,
+        reg_covar: float = 1e-6,
+        max_iter: int = 100,
+        n_init: int = 1,
+        init_params: str = "kmeans",
+        weight_concentration_prior_type: str = "dirichlet_process",
+        weight_concentration_prior: float | None = None,
+        mean_precision_prior: float | None = None,
+        mean_prior: Any = None,
+        degrees_of_freedom_prior: float | None = None,
+        covariance_prior: Any = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        verbose_interval: int = 10,
+    ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
         self.tol = tol

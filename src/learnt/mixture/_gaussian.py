@@ -29,65 +29,96 @@ class Parameters(NamedTuple):
 class GaussianMixture(BaseMixture):
     """K Gaussians, each with a share of the rows:  p(x) = Σ_k π_k N(x; μ_k, Σ_k),  by EM.
 
-    Every iteration is one sum over rows, so X may be an array, a memory map, a `learnt.scan` table larger than memory,
-    a Dask collection or an array on a GPU. The result does not depend on the number of threads. With `reg_covar=0` no
-    iteration lowers the likelihood.
+    A clustering with soft borders and ellipses for clusters, and a smooth density for drawing rows and for finding
+    unusual ones. Compare numbers of components by `bic`, or let `BayesianGaussianMixture` leave some empty.
 
     Parameters
     ----------
     n_components : int, default=1
-        K.
+        K, the number of components.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        A matrix for each component, one for all, variances of the features, or one variance.
+        What Σ_k may be: a matrix for each component, one matrix for all, variances of the features for each, or one
+        variance for each. The later ones have fewer numbers to estimate, and overfit less.
     tol : float, default=1e-3
         EM stops when the mean log likelihood of a row changes by less.
     reg_covar : float, default=1e-6
-        Added to all variances, so that no component collapses; a warning says where one would have.
+        Regularisation, added to all variances, so that no component collapses; a warning says where one would have.
+        Raise it where components shrink to single rows, and set it by the units of the columns.
     max_iter : int, default=100
-        Most iterations of one start; 0 keeps the start itself.
+        Most iterations of one start; 0 keeps the start itself. Raise it where a warning says that EM did not converge.
     n_init : int, default=1
-        How many starts; the one with the highest likelihood is kept.
+        How many starts; the one with the highest likelihood is kept. EM ends in local maxima: 5 or 10 find better ones.
     init_params : {"kmeans", "k-means++", "random", "random_from_data"}, default="kmeans"
-        Components start as the rows around centres (of k-means, its seeds, random rows), or with random shares in rows.
-    weights_init, means_init, precisions_init : arrays, default=None
-        Start with these instead; shapes (K,), (K, d), and that of the covariances.
-    random_state : int, RandomState, Generator or None
-        Seed of the starts, and of `sample`.
+        Where components start: as the rows around the centres of k-means, around its seeds ("k-means++") or around
+        random rows ("random_from_data"); or with random shares in all rows ("random").
+    weights_init : array-like of shape (n_components,), default=None
+        Start with these π.
+    means_init : array-like of shape (n_components, n_features), default=None
+        Start with these μ.
+    precisions_init : array-like, default=None
+        Start with these Σ⁻¹, in the shape of `precisions_`.
+    random_state : int, RandomState, Generator or None, default=None
+        Where random starts and the rows of `sample` come from. Pass an integer to get the same result every time.
     warm_start : bool, default=False
-        Go on from the last fit.
-    verbose, verbose_interval : int, default=0, 10
-        Tell every so many iterations to the logger named "learnt".
+        Whether the next `fit` goes on from what the last one learnt, instead of starting afresh.
+    verbose : int, default=0
+        More than 0 tells of iterations to the logger named "learnt".
+    verbose_interval : int, default=10
+        After how many iterations it tells.
 
     Attributes
     ----------
-    weights_ : array of shape (K,)
-        π.
-    means_ : array of shape (K, d)
-        μ.
-    covariances_, precisions_, precisions_cholesky_ : arrays
-        Σ, Σ⁻¹, and upper triangular F with Σ⁻¹ = F Fᵀ: (K, d, d), (d, d), (K, d) or (K,) by `covariance_type`.
+    weights_ : ndarray of shape (n_components,)
+        π: the share of each component.
+    means_ : ndarray of shape (n_components, n_features)
+        μ: the mean of each component.
+    covariances_ : ndarray
+        Σ: (K, d, d) where `covariance_type` is "full", (d, d) "tied", (K, d) "diag", (K,) "spherical".
+    precisions_ : ndarray
+        Σ⁻¹: the inverses of the covariances, in the same shape.
+    precisions_cholesky_ : ndarray
+        Upper triangular F with Σ⁻¹ = F Fᵀ, or square roots of precisions, in the same shape.
     converged_ : bool
+        Whether the start that was kept converged to `tol` within `max_iter` iterations.
     n_iter_ : int
         Iterations of the start that was kept.
     lower_bound_ : float
         The mean log likelihood of a row, before the last maximisation.
     lower_bounds_ : list of float
         The same of all iterations.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+
+    See Also
+    --------
+    BayesianGaussianMixture : Priors on everything, so that components that are not needed stay empty.
+    learnt.cluster.KMeans : Hard borders and round clusters, quicker.
+    learnt.neighbors.KernelDensity : A bell on every row.
+    learnt.density.Gaussian : One component.
 
     Notes
     -----
+    Every iteration is one sum over rows: O(n K d²) time for "full" and "tied", O(n K d) for the others. The result does
+    not depend on the number of threads. With `reg_covar=0` no iteration lowers the likelihood.
+
     Where this differs from scikit-learn: `sample_weight`; "k-means++" and "random_from_data" start with the covariances
     of the rows around the centres and not with those of single rows.
 
+    References
+    ----------
+    .. [1] Arthur P. Dempster, Nan M. Laird and Donald B. Rubin, "Maximum Likelihood from Incomplete Data via the EM
+       Algorithm", Journal of the Royal Statistical Society B, 1977.
+    .. [2] Christopher M. Bishop, "Pattern Recognition and Machine Learning", Springer, 2006, chapter 9.
+
     Examples
     --------
+    >>> import numpy as np
+    >>> from learnt.mixture import GaussianMixture
     >>> X = np.array([[1.0, 2.0], [1.0, 4.0], [1.0, 0.0], [10.0, 2.0], [10.0, 4.0], [10.0, 0.0]])
     >>> model = GaussianMixture(2, covariance_type="spherical", random_state=0).fit(X)
     >>> model.means_[model.predict([[0.0, 0.0], [12.0, 3.0]])]
     array([[ 1.,  2.],
            [10.,  2.]])
+    >>> bool(model.bic(X) < GaussianMixture(1, covariance_type="spherical").fit(X).bic(X))
+    True
     """
 
     __learnt_schema__ = schema({}, {})
@@ -100,22 +131,22 @@ class GaussianMixture(BaseMixture):
 
     def __init__(
         self,
-        n_components=1,
+        n_components: int = 1,
         *,
-        covariance_type="full",
-        tol=1e-3,
-        reg_covar=1e-6,
-        max_iter=100,
-        n_init=1,
-        init_params="kmeans",
-        weights_init=None,
-        means_init=None,
-        precisions_init=None,
-        random_state=None,
-        warm_start=False,
-        verbose=0,
-        verbose_interval=10,
-    ):
+        covariance_type: str = "full",
+        tol: float = 1e-3,
+        reg_covar: float = 1e-6,
+        max_iter: int = 100,
+        n_init: int = 1,
+        init_params: str = "kmeans",
+        weights_init: Any = None,
+        means_init: Any = None,
+        precisions_init: Any = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        verbose_interval: int = 10,
+    ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
         self.tol = tol
@@ -185,13 +216,25 @@ class GaussianMixture(BaseMixture):
         return covariances + k * d + k - 1
 
     def bic(self, X: Any) -> float:
-        """The Bayesian information criterion on the rows: lower is better."""
+        """Return the Bayesian information criterion on the rows: lower is better.
+
+        Returns
+        -------
+        float
+            −2 log likelihood + log n for each free number of the model, which chooses the number of components.
+        """
         X = check_predict(self, X)
         n = as_rows(X).n_rows
         return -2 * self.score(X) * n + self._n_parameters() * math.log(n)
 
     def aic(self, X: Any) -> float:
-        """Akaike's information criterion on the rows: lower is better."""
+        """Return Akaike's information criterion on the rows: lower is better.
+
+        Returns
+        -------
+        float
+            −2 log likelihood + 2 for each free number of the model; it allows more components than `bic`.
+        """
         X = check_predict(self, X)
         return -2 * self.score(X) * as_rows(X).n_rows + 2 * self._n_parameters()
 

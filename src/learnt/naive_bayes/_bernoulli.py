@@ -21,46 +21,63 @@ class BernoulliNB(CountsNB):
 
     p(c | x) ∝ π_c Π_j p_cj^{x_j} (1 − p_cj)^{1 − x_j},        p_cj = (N_cj + α) / (N_c + 2α)
 
-    N_cj is the number of rows of class c that have feature j, N_c the number of all its rows.
-
-    X may be an array, a SciPy matrix, a memory map, a `learnt.scan` table, a Dask collection or an array on a GPU.
-    `partial_fit` on pieces gives what `fit` gives on the whole.
+    N_cj is the number of rows of class c that have feature j, N_c the number of all its rows. For short texts, and for
+    answers of yes and no: unlike `MultinomialNB`, it counts what is absent too, and not how often a word comes.
 
     Parameters
     ----------
     alpha : float or array-like of shape (n_features,), default=1.0
-        Smoothing α: rows with and without each feature, counted beforehand in each class.
+        Smoothing α: rows with and without each feature, counted beforehand in each class. More of it shrinks
+        probabilities towards ½, against overfitting of rare features; 0 is maximum likelihood.
     force_alpha : bool, default=True
-        Whether α may be less than 1e-10.
+        Whether α may be less than 1e-10; where False, smaller ones are raised to that, with a warning.
     binarize : float or None, default=0.0
-        A feature is there where its cell is greater; None: the cells are 0 and 1 already.
+        The threshold: a feature is there where its cell is greater; None: the cells are 0 and 1 already.
     fit_prior : bool, default=True
-        Whether π are the frequencies of the classes; False: all alike.
+        Whether π are the frequencies of the classes; False: all alike, which helps rare classes.
     class_prior : array-like of shape (n_classes,), default=None
-        π, where known.
+        The probabilities π of the classes, where known: set them where the classes are as rare elsewhere as they are
+        not in the training rows. None takes what `fit_prior` says.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
+    classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
-    class_count_ : array of shape (n_classes,)
+    class_count_ : ndarray of shape (n_classes,)
         Total weight N_c of the rows of each class.
-    class_log_prior_ : array of shape (n_classes,)
-        log π.
-    feature_count_ : array of shape (n_classes, n_features)
-        N_cj.
-    feature_log_prob_ : array of shape (n_classes, n_features)
-        log p_cj.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        log π: logarithms of the probabilities of the classes.
+    feature_count_ : ndarray of shape (n_classes, n_features)
+        N_cj: total weight of the rows of each class that have each feature.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        log p_cj: logarithm of the probability of each feature in each class.
+
+    See Also
+    --------
+    MultinomialNB : For counts of words.
+    MixedNB : For columns of different kinds.
+    CategoricalNB : For features of more than two values.
+    learnt.linear_model.LogisticRegression : The same boundary, without the assumption of independence.
 
     Notes
     -----
+    One pass over the rows: O(n d) time, of sparse rows O(cells stored). `partial_fit` on pieces gives what `fit` gives
+    on the whole.
+
     Where this differs from scikit-learn: log(1 − p) comes from the counts and not from log p, which keeps its digits
     where p is nearly 1; and with `binarize=None` cells outside 0…1 are refused.
 
+    References
+    ----------
+    .. [1] Christopher D. Manning, Prabhakar Raghavan and Hinrich Schütze, "Introduction to Information Retrieval",
+       Cambridge University Press, 2008.
+    .. [2] Andrew McCallum and Kamal Nigam, "A Comparison of Event Models for Naive Bayes Text Classification", AAAI
+       Workshop on Learning for Text Categorization, 1998.
+
     Examples
     --------
+    >>> import numpy as np
+    >>> from learnt.naive_bayes import BernoulliNB
     >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], [0, 0, 1])
     >>> model.predict([[1, 0]])
     array([0])

@@ -34,49 +34,59 @@ class CategoricalNB(CountsNB):
     N_cjt is the number of rows of class c whose feature j is t, N_c that of all its rows, m_j the number of categories.
     Categories are the integers 0…m_j − 1; `MixedNB` takes columns of text.
 
-    X may be an array, a memory map, a `learnt.scan` table, a Dask collection or an array on a GPU. `partial_fit` on
-    pieces gives what `fit` gives on the whole.
-
     Parameters
     ----------
     alpha : float, default=1.0
-        Smoothing α: rows of each category, counted beforehand in each class.
+        Smoothing α: rows of each category, counted beforehand in each class. More of it shrinks towards equal
+        probabilities, against overfitting of rare categories; 0 is maximum likelihood.
     force_alpha : bool, default=True
-        Whether α may be less than 1e-10.
+        Whether α may be less than 1e-10; where False, smaller ones are raised to that, with a warning.
     fit_prior : bool, default=True
-        Whether π are the frequencies of the classes; False: all alike.
+        Whether π are the frequencies of the classes; False: all alike, which helps rare classes.
     class_prior : array-like of shape (n_classes,), default=None
-        π, where known.
+        The probabilities π of the classes, where known: set them where the classes are as rare elsewhere as they are
+        not in the training rows. None takes what `fit_prior` says.
     min_categories : int or array-like of shape (n_features,), default=None
         The least number of categories, of all features or of each: so that those not in the training rows have a place.
+        None: as many as the training rows have.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
+    classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
-    class_count_ : array of shape (n_classes,)
-        Total weight of the rows of each class.
-    class_log_prior_ : array of shape (n_classes,)
-        log π.
-    category_count_ : list of arrays of shape (n_classes, n_categories of the feature)
-        N_cjt of each feature.
-    feature_log_prob_ : list of arrays of shape (n_classes, n_categories of the feature)
-        log θ of each feature.
-    n_categories_ : array of shape (n_features,)
-        m_j.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    class_count_ : ndarray of shape (n_classes,)
+        Total weight N_c of the rows of each class.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        log π: logarithms of the probabilities of the classes.
+    category_count_ : list of ndarrays of shape (n_classes, n_categories of the feature)
+        N_cjt of each feature: total weight of the rows of each class in each category.
+    feature_log_prob_ : list of ndarrays of shape (n_classes, n_categories of the feature)
+        log θ of each feature: logarithm of the probability of each category in each class.
+    n_categories_ : ndarray of shape (n_features,)
+        m_j: the number of categories of each feature.
+
+    See Also
+    --------
+    MixedNB : Takes columns of text, and numbers beside them.
+    HistogramNB : For numbers, cut into bins.
+    learnt.preprocessing.OrdinalEncoder : Numbers categories 0, 1, 2, ….
 
     Notes
     -----
-    Where this differs from scikit-learn: `n_categories_` after `partial_fit` is that of all pieces, and
-    a category that was not there in `fit` gets a sentence.
+    One pass over the rows: O(n d) time, and a table of all categories of each class in memory. `partial_fit` on pieces
+    gives what `fit` gives on the whole.
+
+    Where this differs from scikit-learn: `n_categories_` after `partial_fit` is that of all pieces, and the error for a
+    category that was not there in `fit` says which one it is.
 
     Examples
     --------
+    >>> from learnt.naive_bayes import CategoricalNB
     >>> model = CategoricalNB().fit([[0, 1], [0, 2], [1, 0]], ["a", "a", "b"])
     >>> model.predict([[0, 0]])
     array(['a'], dtype='<U1')
+    >>> model.predict_proba([[0, 0]]).round(3)
+    array([[0.643, 0.357]])
     """
 
     __learnt_schema__ = Schema(
@@ -110,11 +120,17 @@ class CategoricalNB(CountsNB):
         self.min_categories = min_categories
 
     def linear_form(self) -> tuple[np.ndarray, Any]:
-        """Weights w and offset b of the equivalent linear classifier, on indicators of the categories.
+        """Return weights w and offset b of the equivalent linear classifier, on indicators of the categories.
 
         The columns are those of one-hot encoding: every category of the first feature, then of the second, and so on.
-        For two classes w is a vector and b a number: the second class where w·x + b > 0. For more, w (K × columns)
-        and b (K).
+
+        Returns
+        -------
+        w : ndarray of shape (n_categories of all features,) or (n_classes, n_categories of all features)
+            Weights: for two classes one vector, for more a row a class.
+        b : float or ndarray of shape (n_classes,)
+            The offsets: for two classes the second is predicted where w·x + b > 0, for more the class with the largest
+            w_c·x + b_c.
         """
         return super().linear_form()
 

@@ -16,45 +16,59 @@ class ComplementNB(CountsNB):
 
     argmax over c of Σ_j x_j w_cj,     w_cj = −log φ_cj,     φ_cj = (N_j − N_cj + α) / Σ_j (N_j − N_cj + α)
 
-    N_cj is what was counted of feature j in class c, N_j in all classes. Priors play no part, except for one class
-    alone. What `predict_proba` gives are these scores made to add up to 1, as in scikit-learn: not to be relied on.
+    N_cj is what was counted of feature j in class c, N_j in all classes. For texts whose classes have very different
+    numbers of rows: the weights of a class come from all rows but its own, so that a rare class has enough of them.
+    Priors play no part, except for one class alone. What `predict_proba` gives are these scores made to add up to 1, as
+    in scikit-learn: not to be relied on.
 
     Parameters
     ----------
     alpha : float or array-like of shape (n_features,), default=1.0
-        Smoothing α.
+        Smoothing α: what is counted of each feature beforehand. More of it shrinks towards equal weights, against
+        overfitting of rare words.
     force_alpha : bool, default=True
-        Whether α may be less than 1e-10.
+        Whether α may be less than 1e-10; where False, smaller ones are raised to that, with a warning.
     fit_prior : bool, default=True
-        Only used with a single class.
+        Whether `class_log_prior_` are the frequencies of the classes; used in prediction only with a single class.
     class_prior : array-like of shape (n_classes,), default=None
-        Not used but for `class_log_prior_`.
+        Probabilities of the classes, where known; they are kept in `class_log_prior_`, and used as `fit_prior` is.
     norm : bool, default=False
-        Whether the weights of each class are divided by their sum.
+        Whether the weights of each class are divided by their sum, so that classes with long texts are not preferred.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
+    classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
-    class_count_ : array of shape (n_classes,)
+    class_count_ : ndarray of shape (n_classes,)
         Total weight of the rows of each class.
-    class_log_prior_ : array of shape (n_classes,)
-        Logarithms of the frequencies of the classes.
-    feature_count_ : array of shape (n_classes, n_features)
-        N_cj.
-    feature_all_ : array of shape (n_features,)
-        N_j.
-    feature_log_prob_ : array of shape (n_classes, n_features)
+    class_log_prior_ : ndarray of shape (n_classes,)
+        Logarithms of the probabilities of the classes.
+    feature_count_ : ndarray of shape (n_classes, n_features)
+        N_cj: what was counted of each feature in each class.
+    feature_all_ : ndarray of shape (n_features,)
+        N_j: what was counted of each feature in all classes.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features)
         The weights w_cj.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+
+    See Also
+    --------
+    MultinomialNB : With priors and probabilities, for classes of similar size.
+    BernoulliNB : For features that are there or not.
+    learnt.linear_model.LogisticRegression : A linear classifier with probabilities to be relied on.
+
+    Notes
+    -----
+    One pass over the rows: O(n d) time, of sparse rows O(cells stored). `partial_fit` on pieces gives what `fit` gives
+    on the whole.
 
     References
     ----------
-    Rennie, Shih, Teevan and Karger (2003), "Tackling the poor assumptions of naive Bayes text classifiers", ICML.
+    .. [1] Jason D. M. Rennie, Lawrence Shih, Jaime Teevan and David R. Karger, "Tackling the Poor Assumptions of Naive
+       Bayes Text Classifiers", ICML, 2003.
 
     Examples
     --------
+    >>> from learnt.naive_bayes import ComplementNB
     >>> words = [[2, 1, 0], [1, 1, 0], [0, 1, 2]]
     >>> ComplementNB().fit(words, ["sport", "sport", "music"]).predict([[0, 0, 3]])
     array(['music'], dtype='<U5')

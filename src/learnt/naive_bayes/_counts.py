@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -63,8 +63,14 @@ class CountsNB(JointDensityClassifier, Estimator):
     fit_prior: bool
     class_prior: Any
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Count; a weight of 2 counts a row twice, 0 not at all."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Count the rows of each class; a weight of 2 counts a row twice, 0 not at all.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator itself.
+        """
         self._check_parameters()
         X, y, w = check_fit(self, X, y, sample_weight, target="label", allow_nan=self._finds_nan(X))
         classes, codes = encode(y)
@@ -74,8 +80,14 @@ class CountsNB(JointDensityClassifier, Estimator):
         self._record(weight, counts)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        """Add rows to those seen before; `classes`, all labels that can ever come, is needed at the first call."""
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn these rows too, besides those seen before; pieces give what `fit` gives on the whole.
+
+        Parameters
+        ----------
+        classes : array-like of shape (n_classes,), default=None
+            All labels that can ever come; needed at the first call, and the same or left out later.
+        """
         self._check_parameters()
         first = not hasattr(self, "classes_")
         if first:
@@ -136,13 +148,15 @@ class CountsNB(JointDensityClassifier, Estimator):
         raise NotImplementedError
 
     def linear_form(self) -> tuple[np.ndarray, Any]:
-        """Weights w and offset b of the equivalent linear classifier.
+        """Return weights w and offset b of the equivalent linear classifier.
 
         Returns
         -------
-        w, b
-            For two classes w (d) and a number b: the second class where w·x + b > 0. For more, w (K × d) and b (K): the
-            class with the largest w_c·x + b_c.
+        w : ndarray of shape (n_features,) or (n_classes, n_features)
+            Weights: for two classes one vector, for more a row a class.
+        b : float or ndarray of shape (n_classes,)
+            The offsets: for two classes the second is predicted where w·x + b > 0, for more the class with the largest
+            w_c·x + b_c.
         """
         check_is_fitted(self)
         return one_plane(*self._linear())
@@ -162,7 +176,7 @@ class CountsNB(JointDensityClassifier, Estimator):
         return self.n_features_in_, as_it_is, ()
 
     def predict(self, X: Any) -> Any:
-        """The most probable class of each row."""
+        """Return the most probable class of each row."""
         codes = None if self._encodes_cells else highest_planes(self, X, self._linear)
         if codes is not None:
             return self.classes_[codes]

@@ -34,40 +34,50 @@ class GaussianNB(JointDensityClassifier, Estimator):
 
     p(c | x) ∝ π_c Π_j N(x_j; θ_cj, σ²_cj)
 
-    `fit` needs one sum over rows, so X may be an array, a memory map, a `learnt.scan` table, a Dask collection or an
-    array on a GPU. `partial_fit` on pieces gives what `fit` gives on the whole.
+    A quick baseline for columns of numbers, with a quadratic boundary and nothing to tune. Where columns are correlated
+    it counts the same evidence twice, and its probabilities are too near 0 and 1: `CalibratedClassifierCV` mends them.
 
     Parameters
     ----------
     priors : array-like of shape (n_classes,), default=None
-        Probabilities π of the classes; None takes their frequencies.
+        Probabilities π of the classes; None takes their frequencies. Set them where classes are as rare elsewhere as
+        they are not in the training rows.
     var_smoothing : float, default=1e-9
-        This share of the largest variance of a feature is added to all variances, so that none is 0.
+        This share of the largest variance of a feature is added to all variances, so that none is 0. More of it (1e-3,
+        0.1) regularises: boundaries become smoother.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
+    classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
-    class_count_ : array of shape (n_classes,)
+    class_count_ : ndarray of shape (n_classes,)
         Total weight of the rows of each class.
-    class_prior_ : array of shape (n_classes,)
-        π.
-    theta_ : array of shape (n_classes, n_features)
+    class_prior_ : ndarray of shape (n_classes,)
+        π: the probabilities of the classes.
+    theta_ : ndarray of shape (n_classes, n_features)
         Mean of each feature in each class.
-    var_ : array of shape (n_classes, n_features)
+    var_ : ndarray of shape (n_classes, n_features)
         Variance of each feature in each class, smoothed.
     epsilon_ : float
         What was added to the variances.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+
+    See Also
+    --------
+    learnt.discriminant_analysis.QuadraticDiscriminantAnalysis : Normal classes whose columns may be correlated.
+    HistogramNB : A histogram instead of a normal density.
+    MixedNB : For columns of different kinds.
+    learnt.calibration.CalibratedClassifierCV : Makes the probabilities honest.
 
     Notes
     -----
+    One pass over the rows: O(n d) time. `partial_fit` on pieces gives what `fit` gives on the whole.
+
     Where this differs from scikit-learn: `epsilon_` comes from all rows seen, by their weights, and not from the last
     piece given to `partial_fit`; a class whose rows all have weight 0 is not there.
 
     Examples
     --------
+    >>> from learnt.naive_bayes import GaussianNB
     >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
     >>> model = GaussianNB().fit(X, ["a", "a", "a", "b", "b", "b"])
     >>> model.predict([[-0.8, -1], [1, 0]])
@@ -105,7 +115,13 @@ class GaussianNB(JointDensityClassifier, Estimator):
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> GaussianNB:
-        """Add rows to those seen before; `classes`, all labels that can ever come, is needed at the first call."""
+        """Learn these rows too, besides those seen before; pieces give what `fit` gives on the whole.
+
+        Parameters
+        ----------
+        classes : array-like of shape (n_classes,), default=None
+            All labels that can ever come; needed at the first call, and the same or left out later.
+        """
         _require_smoothing(self.var_smoothing)
         first = not hasattr(self, "classes_")
         if first:
@@ -153,14 +169,15 @@ class GaussianNB(JointDensityClassifier, Estimator):
         return joint, (_density.normals(prior, mean, variance),), dtype
 
     def contributions(self, X: Any) -> np.ndarray:
-        """What every column adds to the log-odds of every row: exact Shapley values.
+        """Return what every column adds to the log-odds of every row: exact Shapley values.
 
         Where a column is not known, it is distributed as in the mixture of the classes that the model describes.
 
         Returns
         -------
-        array of shape (n, n_features + 1), or (n, n_classes, n_features + 1) for three classes or more
-            A row adds up to log p(x, c), less that of the first of two classes. The last column is its expectation.
+        contributions : ndarray of shape (n_samples, n_features + 1) or (n_samples, n_classes, n_features + 1)
+            The second shape for three classes or more. A row adds up to log p(x, c), less that of the first of two
+            classes. The last column is its expectation.
         """
         check_is_fitted(self)
         _require_spread(self.var_, self.classes_)
@@ -169,7 +186,7 @@ class GaussianNB(JointDensityClassifier, Estimator):
         return _density.normal_contributions(X, prior, mean, variance)
 
     def linear_form(self) -> tuple[Any, Any]:
-        """Weights w and offset b of the equivalent linear classifier, where the classes share variances.
+        """Return weights w and offset b of the equivalent linear classifier, where the classes share variances.
 
         With σ²_cj = σ²_j for all classes, log p(x, c) is linear in x but for a term that no class differs in:
 
@@ -177,12 +194,20 @@ class GaussianNB(JointDensityClassifier, Estimator):
 
         Returns
         -------
-        w, b
-            For two classes w (d) and a number b: the second class where w·x + b > 0. For more, w (K × d) and b (K): the
-            class with the largest w_c·x + b_c.
+        w : ndarray of shape (n_features,) or (n_classes, n_features)
+            Weights: for two classes one vector, for more a row a class.
+        b : float or ndarray of shape (n_classes,)
+            The offsets: for two classes the second is predicted where w·x + b > 0, for more the class with the largest
+            w_c·x + b_c.
+
+        Raises
+        ------
+        ValueError
+            Where the classes differ in a variance: the boundary is quadratic.
 
         Examples
         --------
+        >>> from learnt.naive_bayes import GaussianNB
         >>> model = GaussianNB().fit([[0.0], [2.0], [4.0], [6.0]], [0, 0, 1, 1])
         >>> model.linear_form()
         (array([4.]), -12.0)

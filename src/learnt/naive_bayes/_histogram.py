@@ -36,43 +36,55 @@ class HistogramNB(CountsNB):
     p(c | x) ∝ π_c Π_j p_cj(x_j),        p_cj(x) = (N_cjb + α) / (N_c + α m_j) / width of x's bin b
 
     N_cjb is the number of rows of class c whose feature j is in bin b, m_j the number of bins, the same for all
-    classes. Beyond the training rows the outer bins go on.
-
-    X may be an array, a memory map, a `learnt.scan` table, a Dask collection or an array on a GPU. `partial_fit` keeps
-    the bins of its first piece.
+    classes. Beyond the training rows the outer bins go on. Take it in place of `GaussianNB` where features are skewed
+    or have several peaks, and there are rows enough to fill the bins.
 
     Parameters
     ----------
     bins : {"scott", "sturges", "rice", "sqrt"}, int, or array-like of edges, default="scott"
         How many bins of equal width each feature has: by Scott's rule, a width of 3.49 σ m^(−1/3) with σ the standard
         deviation within the classes and m the mean number of rows of a class; log₂ m + 1 of them; 2 ∛m; √m; a number;
-        or the edges themselves, one list for all features or a list of lists.
+        or the edges themselves, one list for all features or a list of lists. More bins follow the data more closely,
+        and overfit more easily.
     alpha : float, default=1.0
-        Smoothing α: rows in each bin, counted beforehand in each class. With 0 the densities are `numpy.histogram`'s.
+        Smoothing α: rows in each bin, counted beforehand in each class. With 0 the densities are `numpy.histogram`'s;
+        more of it flattens them, against overfitting.
     fit_prior : bool, default=True
-        Whether π are the frequencies of the classes; False: all alike.
+        Whether π are the frequencies of the classes; False: all alike, which helps rare classes.
     class_prior : array-like of shape (n_classes,), default=None
-        π, where known.
+        The probabilities π of the classes, where known: set them where the classes are as rare elsewhere as they are
+        not in the training rows. None takes what `fit_prior` says.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
+    classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
-    class_count_ : array of shape (n_classes,)
+    class_count_ : ndarray of shape (n_classes,)
         Total weight of the rows of each class.
-    class_log_prior_ : array of shape (n_classes,)
-        log π.
-    bin_edges_ : list of arrays of shape (n_bins + 1 of the feature,)
+    class_log_prior_ : ndarray of shape (n_classes,)
+        log π: logarithms of the probabilities of the classes.
+    bin_edges_ : list of ndarrays of shape (n_bins + 1 of the feature,)
         Where the bins of each feature begin and end.
-    bin_count_ : list of arrays of shape (n_classes, n_bins of the feature)
-        N_cjb of each feature.
-    feature_log_density_ : list of arrays of shape (n_classes, n_bins of the feature)
+    bin_count_ : list of ndarrays of shape (n_classes, n_bins of the feature)
+        N_cjb of each feature: total weight of the rows of each class in each bin.
+    feature_log_density_ : list of ndarrays of shape (n_classes, n_bins of the feature)
         log p_cj of each feature.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+
+    See Also
+    --------
+    GaussianNB : A normal density instead of a histogram.
+    MixedNB : For columns of different kinds.
+    learnt.density.Histogram : The density of all columns together.
+    learnt.preprocessing.KBinsDiscretizer : Bins as columns, for any classifier.
+
+    Notes
+    -----
+    A pass over the rows for the bins and one for the counts: O(n d) time. `partial_fit` keeps the bins of its first
+    piece.
 
     Examples
     --------
+    >>> from learnt.naive_bayes import HistogramNB
     >>> X = [[0.1], [0.2], [0.3], [0.7], [0.8], [0.9]]
     >>> model = HistogramNB(bins=2).fit(X, ["a", "a", "b", "b", "b", "b"])
     >>> model.predict([[0.15], [0.85]])
@@ -102,10 +114,17 @@ class HistogramNB(CountsNB):
         self.class_prior = class_prior
 
     def linear_form(self) -> tuple[np.ndarray, Any]:
-        """Weights w and offset b of the equivalent linear classifier, on indicators of the bins.
+        """Return weights w and offset b of the equivalent linear classifier, on indicators of the bins.
 
-        The columns are every bin of the first feature, then of the second, and so on. For two classes w is a vector and
-        b a number: the second class where w·x + b > 0. For more, w (K × columns) and b (K).
+        The columns are every bin of the first feature, then of the second, and so on.
+
+        Returns
+        -------
+        w : ndarray of shape (n_bins of all features,) or (n_classes, n_bins of all features)
+            Weights: for two classes one vector, for more a row a class.
+        b : float or ndarray of shape (n_classes,)
+            The offsets: for two classes the second is predicted where w·x + b > 0, for more the class with the largest
+            w_c·x + b_c.
         """
         return super().linear_form()
 

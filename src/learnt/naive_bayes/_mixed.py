@@ -46,6 +46,8 @@ class MixedNB(RowsClassifier, Estimator):
 
     p(c | x) ∝ π_c Π_j p_cj(x_j)
 
+    For tables as they are: text, truth values and numbers side by side, without encoding them first.
+
     Parameters
     ----------
     kinds : "auto", list of n_features, or dict from columns to kinds, default="auto"
@@ -54,21 +56,29 @@ class MixedNB(RowsClassifier, Estimator):
         that a dict does not name: text, truth values and numbers with at most 10 different whole values are
         categorical, all others gaussian.
     alpha : float, default=1.0
-        Smoothing of all models but the gaussian.
+        Smoothing of all models but the gaussian: rows counted beforehand of each category, bin or word in each class.
     priors : array-like of shape (n_classes,), default=None
         Probabilities π of the classes; None takes their frequencies.
 
     Attributes
     ----------
-    kinds_ : list of n_features kinds
-    models_ : dict from kinds to fitted models of their columns
-    categories_ : list of n_features arrays
-        The categories of the categorical columns, empty for others; a missing cell is a category (None) if it was there
+    kinds_ : list of str
+        The kind of each column, as given or found.
+    models_ : dict
+        The fitted model of the columns of each kind, by the kind's name.
+    categories_ : list of ndarrays
+        The categories of each categorical column, empty for others; a missing cell is a category (None) if it was there
         in `fit`.
-    classes_ : array of shape (n_classes,)
-    class_prior_ : array of shape (n_classes,)
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_prior_ : ndarray of shape (n_classes,)
+        π: the probabilities of the classes.
+
+    See Also
+    --------
+    GaussianNB : For numbers alone.
+    CategoricalNB : For categories alone, numbered 0, 1, 2, ….
+    learnt.ensemble.HistGradientBoostingClassifier : Takes such tables too, and finds interactions.
 
     Notes
     -----
@@ -77,6 +87,7 @@ class MixedNB(RowsClassifier, Estimator):
     Examples
     --------
     >>> import pandas as pd
+    >>> from learnt.naive_bayes import MixedNB
     >>> table = pd.DataFrame({"town": ["Rome", "Rome", "Oslo", "Oslo"], "degrees": [21.5, 24.0, 3.0, 4.5]})
     >>> model = MixedNB().fit(table, ["south", "south", "north", "north"])
     >>> model.kinds_
@@ -154,7 +165,7 @@ class MixedNB(RowsClassifier, Estimator):
         return np.column_stack(part)
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """log p(x, c) of each row (n × K)."""
+        """Return log p(x, c) of each row (n × K)."""
         check_is_fitted(self)
         columns = columns_of(check_predict(self, X))
         with np.errstate(divide="ignore"):  # a prior of 0 has the logarithm −∞
@@ -172,16 +183,16 @@ class MixedNB(RowsClassifier, Estimator):
         return joint
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row."""
+        """Return the most probable class of each row."""
         best = self.predict_joint_log_proba(X).argmax(axis=1)
         return self.classes_[best]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(c | x) of each row (n × K), columns as in `classes_`."""
+        """Return p(c | x) of each row (n × K), columns as in `classes_`."""
         return posterior(self.predict_joint_log_proba(X))
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log p(c | x) of each row (n × K)."""
+        """Return log p(c | x) of each row (n × K)."""
         return log_posterior(self.predict_joint_log_proba(X))
 
     def __sklearn_tags__(self) -> Any:
