@@ -37,6 +37,7 @@ def numbers(folder: Path) -> dict:
     del facts["run"], facts["test"]["use"]
     for entry in facts["race"]["entries"]:
         entry.pop("timing", None)
+    (facts["sections"] or {}).pop("finishers", None)  # when each model was finished
     return facts
 
 

@@ -8,7 +8,7 @@ import polars as pl
 
 def _signal(rng, n, d=4):
     X = rng.normal(size=(n, d))
-    return X, X[:, 0] + 0.7 * X[:, 1] * X[:, 2] + np.abs(X[:, 3 % d])
+    return X, X[:, 0] + 0.7 * X[:, 1] * X[:, 2 % d] + np.abs(X[:, 3 % d])
 
 
 def _frame(X, **more):
