@@ -29,6 +29,15 @@ def test_bins_are_numpys(name, rule):
     np.testing.assert_array_equal(model.counts_, np.histogram(x, bins=edges)[0])
 
 
+@pytest.mark.parametrize("bins", [[3, 5], (5, 5), [np.int64(2), 9]])
+def test_a_number_of_bins_for_each_feature_is_numpys(bins):
+    counts, edges = np.histogramdd(X, bins=list(bins))
+    model = Histogram(bins=bins).fit(X)
+    for ours, theirs in zip(model.bin_edges_, edges, strict=True):
+        np.testing.assert_allclose(ours, theirs)
+    np.testing.assert_array_equal(model.counts_, counts)
+
+
 def test_shimazakis_rule_minimises_its_cost():
     x = COLUMNS["two"]
     found = len(Histogram(bins="shimazaki").fit(x[:, None]).counts_)

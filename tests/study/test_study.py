@@ -16,9 +16,9 @@ from learnt.study.table._seal import record_opening
 
 
 def numbers(folder):
-    """Everything in study.json that must not change from run to run."""
+    """What must not change from run to run in study.json: all but the clock, and what the ledger of a process holds."""
     facts = json.loads((folder / "study.json").read_text(encoding="utf-8"))
-    del facts["run"], facts["test"]["use"], facts["settings"]["budget"]
+    del facts["run"], facts["test"]["use"], facts["test"]["opened"], facts["settings"]["budget"]
     for entry in facts["race"]["entries"]:
         entry.pop("timing", None)
     (facts["sections"] or {}).pop("finishers", None)  # when each model was finished

@@ -8,7 +8,7 @@ from importlib import import_module
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from sklearn.base import BaseEstimator
+from learnt.engine.mixins import BaseEstimator
 
 # Defaults that may differ, with the reason.
 OTHER_DEFAULTS = {("LogisticRegression", "solver"): "one minimum, by whichever solver is fastest"}

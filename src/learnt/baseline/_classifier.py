@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, MultiOutputMixin
 
 from learnt.baseline._validation import require_fitted, row_count, stand_in
 from learnt.engine.classification.labels import encode_labels
 from learnt.engine.estimator import Estimator, Takes
+from learnt.engine.mixins import ClassifierMixin, MultiOutputMixin
 from learnt.engine.params import check_choice
 from learnt.engine.schema import Dims, Schema, choice, count, either, labels, real
 from learnt.engine.validation import check_target, check_weights

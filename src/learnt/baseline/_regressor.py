@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit  # Student's quantiles without the seconds that scipy.stats takes to import
-from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from learnt.baseline._quantiles import quantiles, row_worth
 from learnt.baseline._validation import require_fitted, row_count, stand_in
 from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.mixins import MultiOutputMixin, RegressorMixin
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.schema import Dims, Schema, choice, count, number, real
 from learnt.engine.validation import check_target, check_weights

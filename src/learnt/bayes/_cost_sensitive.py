@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Estimator, Takes, Trial, takes_of
+from learnt.engine.mixins import ClassifierMixin, MetaEstimatorMixin, clone
 from learnt.engine.params import ParameterError
 from learnt.engine.schema import Schema, estimator, labels, real
 from learnt.engine.validation import refuse_elsewhere

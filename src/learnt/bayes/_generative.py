@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from learnt.density import Gaussian
@@ -13,6 +12,7 @@ from learnt.engine.classification.class_labels import checked_priors
 from learnt.engine.classification.labels import encode_labels
 from learnt.engine.classification.posterior import log_posterior, posterior
 from learnt.engine.estimator import Estimator, Trial
+from learnt.engine.mixins import clone
 from learnt.engine.params import ParameterError
 from learnt.engine.random import random_state_of
 from learnt.engine.schema import CLASSES, Schema, estimator, listof, real

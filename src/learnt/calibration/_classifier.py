@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import LeaveOneOut, check_cv, cross_val_predict
 from sklearn.utils import get_tags
@@ -28,6 +27,7 @@ from learnt.engine.classification.labels import encode_labels
 from learnt.engine.documentation import Documented
 from learnt.engine.estimator import Trial, Warm
 from learnt.engine.matrices import take_rows
+from learnt.engine.mixins import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from learnt.engine.params import ParameterError, check_choice
 from learnt.engine.progress import task
 from learnt.engine.validation import check_target, check_weights

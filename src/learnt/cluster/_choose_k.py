@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.cluster._kmeans import KMeans
 from learnt.drawing.frame import Frame, legend
 from learnt.drawing.svg import ACCENT, MUTED, Chart, number
 from learnt.engine.documentation import documented
+from learnt.engine.mixins import BaseEstimator
 from learnt.engine.params import check_choice, check_number
 from learnt.engine.progress import track
 from learnt.engine.random import random_state_of

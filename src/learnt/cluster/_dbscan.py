@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClusterMixin
 
 from learnt.cluster._dense_regions import join_cores, label_borders
 from learnt.distances import Neighborhoods, Search, check_metric, chosen_algorithm, resolve_metric
 from learnt.engine.documentation import documented
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import stored
+from learnt.engine.mixins import ClusterMixin
 from learnt.engine.params import check_choice, check_number
 from learnt.engine.schema import FEATURES, Dims, Schema, integers, real
 from learnt.engine.validation import check_fit

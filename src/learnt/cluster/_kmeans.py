@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.cluster._bounded import (
@@ -32,6 +31,7 @@ from learnt.engine.cells import frame_matrix, is_frame
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.kernel import compilation_enabled
 from learnt.engine.matrices import Route, dense, double, n_stored, on_host, to_device_of_as_double
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of

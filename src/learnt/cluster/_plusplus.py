@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from learnt.cluster._device_seeding import lottery_of, seeds_of
 from learnt.cluster._seeding import plus_plus
 from learnt.engine.documentation import documented
+from learnt.engine.mixins import BaseEstimator
 from learnt.engine.params import check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.validation import check_fit

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import OutlierMixin
 
 from learnt.covariance._min_cov_det import MinCovDet
+from learnt.engine.mixins import OutlierMixin
 from learnt.engine.params import check_number
 from learnt.engine.schema import Schema, number
 

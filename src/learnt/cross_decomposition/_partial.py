@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import linalg
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, MultiOutputMixin, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,6 +13,7 @@ from learnt.cross_decomposition._components import Components, How, components
 from learnt.cross_decomposition._standard import Table, Units, units_of
 from learnt.cross_decomposition._triangle import triangle
 from learnt.engine.estimator import Estimator, Trial
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, MultiOutputMixin, TransformerMixin
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.progress import task
 from learnt.engine.schema import FEATURES, Schema, count, flag, listof, real

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from learnt.cross_decomposition._partial import check_count, shifted, table_of, targets_like, two_tables
 from learnt.cross_decomposition._standard import units_of
 from learnt.engine.estimator import Estimator, Trial
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.schema import FEATURES, Schema, real
 from learnt.engine.threads import single_blas

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,6 +18,7 @@ from learnt.decomposition.spectrum._centre import NotFiniteError, scatter
 from learnt.decomposition.spectrum._exact import from_triangle, in_blocks, largest_eigen
 from learnt.engine.arrays import to_device_of, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of

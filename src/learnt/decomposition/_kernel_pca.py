@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from learnt.decomposition._kernel_components import centred, components
 from learnt.engine.arrays import is_foreign_array, namespace, to_device_of
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.matrices import dense, on_host
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.rows.blocks import widen

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.decomposition.spectrum._exact import Spectrum
 from learnt.engine.arrays import is_foreign_array, is_lazy, is_numpy, like, namespace, to_device_of
 from learnt.engine.estimator import Estimator
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from learnt.engine.rows import Block, as_rows, transform
 from learnt.engine.validation import check_predict
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.decomposition._principal import dense_scores, project, with_positive_peaks
@@ -15,6 +14,7 @@ from learnt.decomposition.spectrum._krylov import arpack, randomized
 from learnt.decomposition.spectrum._products import about
 from learnt.engine.arrays import is_foreign_array, is_numpy, like, namespace, to_device_of
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from learnt.engine.params import check_choice, check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import Block, Rows, as_rows, transform

@@ -8,13 +8,13 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.density._picture import picture_of
 from learnt.drawing.svg import Chart
 from learnt.engine.arrays import is_lazy, like, namespace
 from learnt.engine.estimator import Estimator
+from learnt.engine.mixins import OutlierMixin
 from learnt.engine.params import ParameterError, check_number
 from learnt.engine.rows import as_rows, in_memory
 from learnt.engine.targets import require_one_weight_a_row

@@ -190,7 +190,10 @@ list with one of these for each feature, default="scott"
 
 def _one_for_each(bins: Any, d: int) -> list[Any]:
     """A rule, a number or edges for each feature."""
-    if not isinstance(bins, list | tuple) or not any(isinstance(b, str | list | tuple | np.ndarray) for b in bins):
+    several = isinstance(bins, list | tuple) and any(isinstance(b, str | list | tuple | np.ndarray) for b in bins)
+    if d > 1 and isinstance(bins, list | tuple) and len(bins) == d:  # so many bins each, as NumPy reads it, not edges
+        several = several or all(isinstance(b, int | np.integer) for b in bins)
+    if not several:
         return [_checked(bins)] * d
     if len(bins) != d:
         raise ParameterError(f"bins has {len(bins)} entries and X has {d} features; give one for each, or one for all.")

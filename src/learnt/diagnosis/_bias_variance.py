@@ -8,10 +8,10 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone, is_classifier
 
 from learnt.diagnosis._bayes import as_numbers, bayes_error_bounds, noise_bounds
 from learnt.drawing.svg import ACCENT, GRID, INK, MUTED, SECOND, Chart, hint, number, picture, tag, text, ticks
+from learnt.engine.mixins import clone, is_classifier
 from learnt.engine.random import generator
 
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
 
 from learnt.diagnosis._average import is_average
 from learnt.diagnosis._bayes import noise_bounds
 from learnt.diagnosis._losses import row_losses, spread_columns
 from learnt.diagnosis._probe import probe
 from learnt.diagnosis._regime import Diagnosis, read_curve
+from learnt.engine.mixins import clone, is_classifier
 from learnt.engine.random import generator
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from learnt.discriminant_analysis import _solvers
 from learnt.discriminant_analysis._covariance import (
@@ -22,6 +21,7 @@ from learnt.discriminant_analysis._covariance import (
 from learnt.engine.arrays import to_device_of
 from learnt.engine.classification.linear_classifier import ProbabilisticLinearClassifier
 from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.mixins import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.rows import Block, transform
 from learnt.engine.schema import CLASSES, Dims, Schema, choice, count, one_plane_a_class, real

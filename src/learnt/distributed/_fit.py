@@ -14,12 +14,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import learnt
 from learnt.distributed._job import CHECKPOINT, ESTIMATOR, JOB, MODEL, epochs_of, read_result, result_path, write_table
 from learnt.engine.documentation import documented
+from learnt.engine.mixins import clone
 from learnt.engine.random import first_seed
 from learnt.engine.threads import get_threads
 from learnt.neural_network._torch import torch_for

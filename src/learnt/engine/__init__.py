@@ -22,8 +22,8 @@ what comes in
     params, columns, weights, finite, single, bounds
                     checks of parameters, column names, rows of weight 0, finite and float32 numbers, indices
 what estimators share
-    estimator, schema
-                    what a class declares about itself, and what its model files may hold
+    estimator, schema, mixins
+                    what a class declares about itself, what its model files may hold, scikit-learn's bases with types
     scoring         R² and accuracy as sums over rows
     progress, verbose
                     bars, logs and scikit-learn's callbacks, what `verbose` says

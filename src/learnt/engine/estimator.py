@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
 from learnt.engine.documentation import Documented
+from learnt.engine.mixins import BaseEstimator, is_classifier, is_regressor
 
 Settings = Mapping[str, Any]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
 
 from learnt.engine.arrays import is_foreign_array, is_lazy, namespace, to_numpy
 from learnt.engine.matrices import in_numpy
+from learnt.engine.mixins import ClassifierMixin, RegressorMixin
 from learnt.engine.rows import Rows, as_rows, target_in_memory
 from learnt.engine.rows.blocks import Block, widen
 from learnt.engine.validation import check_fit, check_predict

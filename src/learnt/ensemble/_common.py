@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 from sklearn import config_context, get_config
-from sklearn.base import clone
 from sklearn.utils.metadata_routing import process_routing
 
 from learnt.engine.cells import is_frame
+from learnt.engine.mixins import clone
 from learnt.engine.single import require_float32
 from learnt.engine.threads import run_tasks
 from learnt.engine.validation import refuse_elsewhere

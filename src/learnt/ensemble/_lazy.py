@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, r2_score
 
 from learnt.engine.arrays import is_lazy
+from learnt.engine.mixins import ClassifierMixin, RegressorMixin
 from learnt.engine.rows import Rows, as_rows, in_memory, target_in_memory
 from learnt.engine.targets import Shape
 from learnt.engine.validation import check_fit, check_predict, check_target, check_weights

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.classification.labels import distinct_labels
 from learnt.engine.estimator import Estimator, Trial
+from learnt.engine.mixins import ClassifierMixin, clone
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.threads import single_blas

@@ -6,12 +6,12 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import MultiOutputMixin, clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from learnt.engine.arrays import is_foreign_array, is_numpy, like, namespace, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import in_numpy, on_host, row_squares
+from learnt.engine.mixins import MultiOutputMixin, clone
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.scoring import RowsRegressor

@@ -6,11 +6,11 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import TransformerMixin
 from sklearn.impute import MissingIndicator
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Estimator, Takes
+from learnt.engine.mixins import TransformerMixin
 from learnt.engine.params import ParameterError, check_flag
 from learnt.engine.schema import FEATURES, Check, Dims, anyof, instance, none
 from learnt.engine.targets import is_missing

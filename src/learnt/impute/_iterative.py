@@ -6,12 +6,12 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from learnt.engine.estimator import Trial
+from learnt.engine.mixins import clone
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.progress import Bar, task
 from learnt.engine.random import random_state_of

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin, TransformerMixin
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.cells import frame_matrix, is_frame
 from learnt.engine.estimator import Estimator, Trial
+from learnt.engine.mixins import RegressorMixin, TransformerMixin
 from learnt.engine.params import check_choice
 from learnt.engine.schema import FEATURES, Dims, Schema, choice, flag, number, real
 from learnt.engine.validation import NOT_FITTED, check_fit, check_predict, refuse_elsewhere

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import stored
+from learnt.engine.mixins import TransformerMixin, clone
 from learnt.engine.params import ParameterError, check_number
 from learnt.engine.schema import ANY_FEATURES, FREE_FEATURES, Dims, Schema, anyof, count, none, number
 from learnt.engine.validation import NOT_FITTED, check_fit, check_predict

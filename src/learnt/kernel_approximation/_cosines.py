@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from learnt.engine.arrays import is_foreign_array, is_numpy, namespace, to_device_of, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import Route, route
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from learnt.engine.params import check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import as_rows

@@ -6,11 +6,11 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from learnt.engine.arrays import like, namespace, to_device_of, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import cast, dense, on_host, take_rows
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from learnt.engine.params import check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.rows.blocks import widen

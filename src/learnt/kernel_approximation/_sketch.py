@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.fft import irfft, rfft
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import dense
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from learnt.engine.params import check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import as_rows

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import MultiOutputMixin
 
 from learnt.engine.arrays import namespace, to_device_of, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import cast, dense, join, on_host, take_rows
+from learnt.engine.mixins import MultiOutputMixin
 from learnt.engine.params import ParameterError, check_number
 from learnt.engine.rows.blocks import widen
 from learnt.engine.schema import FEATURES, Schema, anyof, choice, instance, none, number, real, table

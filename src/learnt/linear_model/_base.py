@@ -16,6 +16,9 @@ from learnt.explanation import Explained
 class LinearPredictor(RowsRegressor, Explained):
     """`predict` and `score` for estimators with `coef_` and `intercept_`, on all kinds of data they take."""
 
+    coef_: Any
+    intercept_: Any
+
     def predict(self, X: Any) -> Any:
         """One number (or one row of numbers, with several targets) for every row of X."""
         X = check_predict(self, X, accept_sparse=True, foreign=True, lazy=True)

@@ -6,12 +6,12 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from learnt.decomposition import KernelPCA
 from learnt.distances import Search, resolve_metric
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.matrices import Route, route
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.schema import FEATURES, Dims, Schema, anyof, count, estimator, none, number, real
 from learnt.engine.threads import for_blocks

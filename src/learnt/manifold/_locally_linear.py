@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from learnt.engine.estimator import Estimator, Trial, Warm
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from learnt.engine.params import check_choice, check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.schema import FEATURES, Dims, Schema, count, estimator, number, real

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from learnt.distances import check_metric, distance_function
 from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.schema import FEATURES, Schema, count, number, real
 from learnt.engine.threads import for_blocks

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
 
 from learnt.distances import nearest_graph
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import Route, cast, route
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.schema import FEATURES, Schema, count, real, table

@@ -6,7 +6,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
 
 from learnt.decomposition import PCA
@@ -14,6 +13,7 @@ from learnt.distances import Search, check_metric, resolve_metric
 from learnt.engine import progress
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.matrices import Route, route, stored
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from learnt.engine.params import ParameterError, check_choice, check_number, check_verbose
 from learnt.engine.random import random_state_of
 from learnt.engine.schema import FEATURES, Schema, count, number, real

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from sklearn.base import DensityMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.arrays import namespace
 from learnt.engine.estimator import Estimator, Takes
+from learnt.engine.mixins import DensityMixin
 from learnt.engine.params import check_choice, check_flag, check_number, check_verbose
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of

@@ -31,7 +31,7 @@ class NeighborsBase(Estimator):
 
     _n_neighbors_also: tuple = (None,)  # what n_neighbors may be besides a number
 
-    n_neighbors: int
+    n_neighbors: Any
     algorithm: str
     leaf_size: int
     metric: Any

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
+from learnt.engine.mixins import ClassifierMixin
 from learnt.engine.schema import Schema, anyof, choice, count
 from learnt.explanation import Explained
 from learnt.neighbors._base import KNeighborsMixin, NeighborsBase, takes_more_rows

@@ -6,9 +6,9 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import OutlierMixin
 from sklearn.utils.metaestimators import available_if
 
+from learnt.engine.mixins import OutlierMixin
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.schema import Schema, count, flag, number, real
 from learnt.engine.threads import for_blocks

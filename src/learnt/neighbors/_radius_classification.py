@@ -6,9 +6,9 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from learnt.distances import BallSums
+from learnt.engine.mixins import ClassifierMixin
 from learnt.engine.schema import Schema, anyof, choice, listof, none, number, scalar
 from learnt.neighbors._base import NeighborsBase
 from learnt.neighbors._radius import RadiusNeighborsMixin, RadiusSums

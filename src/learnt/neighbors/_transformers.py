@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-
 from learnt.engine.estimator import Trial
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from learnt.engine.params import check_choice
 from learnt.engine.schema import Schema, choice, count, number
 from learnt.neighbors._base import KNeighborsMixin, NeighborsBase

@@ -90,7 +90,7 @@ class NearestNeighbors(KNeighborsMixin, RadiusNeighborsMixin, NeighborsBase):
     def __init__(
         self,
         *,
-        n_neighbors: int = 5,
+        n_neighbors: int | None = 5,
         radius: float | None = 1.0,
         algorithm: str = "auto",
         leaf_size: int = 30,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 
 from learnt.engine.classification.labels import class_weights, encode_labels
 from learnt.engine.estimator import Estimator, Trial
 from learnt.engine.matrices import dense
+from learnt.engine.mixins import ClassifierMixin
 from learnt.engine.params import ParameterError, check_class_weight
 from learnt.engine.schema import Schema, choice, labels
 from learnt.engine.validation import check_target

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from learnt.engine.estimator import Estimator, Trial
+from learnt.engine.mixins import MultiOutputMixin, RegressorMixin
 from learnt.engine.params import ParameterError
 from learnt.engine.schema import Schema, choice
 from learnt.engine.validation import check_target

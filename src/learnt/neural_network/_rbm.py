@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from scipy.linalg import get_blas_funcs
 from scipy.special import expit
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import gen_even_slices
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.matrices import dense
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from learnt.engine.params import check_number, check_verbose
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of

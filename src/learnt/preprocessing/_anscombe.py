@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.special import gammaln
-from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 
 from learnt.engine.estimator import Estimator, Trial, Warm
+from learnt.engine.mixins import OneToOneFeatureMixin, TransformerMixin
 from learnt.engine.params import ParameterError, check_choice
 from learnt.engine.schema import ANY_FEATURES, Schema, anyof, choice, listof, number, real
 from learnt.engine.validation import check_fit, check_predict

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Estimator, Trial, Warm
+from learnt.engine.mixins import TransformerMixin
 from learnt.engine.params import ParameterError, check_flag
 from learnt.engine.schema import ANY_FEATURES, Schema, count, flag, listof
 from learnt.engine.validation import check_fit, check_predict

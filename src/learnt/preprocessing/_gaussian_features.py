@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Estimator
+from learnt.engine.mixins import TransformerMixin
 from learnt.engine.params import ParameterError, check_flag, check_number
 from learnt.engine.schema import FEATURES, Dims, Schema, flag, number, real
 from learnt.engine.threads import for_blocks, single_blas

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Estimator, Takes
+from learnt.engine.mixins import TransformerMixin
 from learnt.engine.params import check_choice, check_flag
 from learnt.engine.schema import ANY_FEATURES, Schema, choice, count, flag
 from learnt.engine.threads import for_blocks

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.arrays import like, namespace, to_numpy
 from learnt.engine.cells import frame_matrix, is_frame
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import Route, route
+from learnt.engine.mixins import OneToOneFeatureMixin, TransformerMixin
 from learnt.engine.params import check_flag
 from learnt.engine.rows import ArrayRows, as_rows, transform
 from learnt.engine.rows.blocks import Block

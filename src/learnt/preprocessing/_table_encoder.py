@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.mixins import TransformerMixin
 from learnt.preprocessing._categories import Target, read_target
 from learnt.preprocessing._coding import READ_KINDS, Learned, Options, encode, learn, unread_rows
 from learnt.preprocessing._frame import Column, Table, read_table

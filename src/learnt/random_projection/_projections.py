@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import DataDimensionalityWarning
 from sklearn.utils import check_array
 from sklearn.utils.random import sample_without_replacement
@@ -17,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from learnt.engine.arrays import to_device_of
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import Route, cast, dense, route
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import as_rows

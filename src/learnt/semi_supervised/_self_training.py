@@ -6,7 +6,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
@@ -15,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from learnt.engine.documentation import Documented
 from learnt.engine.estimator import Trial
 from learnt.engine.matrices import take_rows
+from learnt.engine.mixins import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from learnt.engine.params import ParameterError, check_choice, check_number, check_verbose
 from learnt.engine.progress import task
 from learnt.engine.schema import Schema, anyof, choice, count, estimator, labels, none, record

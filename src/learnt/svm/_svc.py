@@ -6,12 +6,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from learnt.engine import progress
 from learnt.engine.classification.labels import class_weights, encode_labels
 from learnt.engine.classification.linear_classifier import LinearClassifier
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
+from learnt.engine.mixins import ClassifierMixin
 from learnt.engine.params import check_choice, check_class_weight
 from learnt.engine.schema import FEATURES, Schema, anyof, count, flag, labels, number, one_plane_a_class, real
 from learnt.engine.threads import run_tasks, single_blas

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from learnt.engine import progress
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
+from learnt.engine.mixins import RegressorMixin
 from learnt.engine.params import check_choice, check_number
 from learnt.engine.schema import FEATURES, Schema, anyof, count, flag, number, real
 from learnt.engine.threads import single_blas

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import MultiOutputMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Bunch
 
@@ -16,6 +15,7 @@ from learnt.engine.columns import monotone_directions, require_same_columns
 from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.finite import rows_as_given
 from learnt.engine.matrices import dense
+from learnt.engine.mixins import MultiOutputMixin, clone
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.random import first_seed
 from learnt.engine.schema import ANY_FEATURES, Check, anyof, count, none

@@ -6,11 +6,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_sample_weight
 
 from learnt.engine.classification.labels import encode_labels
 from learnt.engine.estimator import Trial, Warm
+from learnt.engine.mixins import ClassifierMixin
 from learnt.engine.params import ParameterError, check_choice
 from learnt.engine.schema import Schema
 from learnt.engine.validation import check_target

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Estimator, Trial
+from learnt.engine.mixins import RegressorMixin, is_regressor
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.schema import FEATURES, Dims, Schema, anyof, count, estimator, flags, integers, listof, number, real

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
+
+from learnt.engine.mixins import clone
 
 
 class CellModels:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.mixins import is_classifier
 from learnt.forestry import Tree
 
 _CODES = 2  # a table of categories begins with the branches of an unseen one and of a missing one

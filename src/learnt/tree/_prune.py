@@ -6,8 +6,8 @@ from copy import copy
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
+from learnt.engine.mixins import is_classifier
 from learnt.engine.validation import check_weights
 from learnt.engine.weights import without_absent
 from learnt.forestry import prune_by_errors

@@ -6,10 +6,10 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from learnt.engine.estimator import Trial, Warm
 from learnt.engine.finite import require_finite
+from learnt.engine.mixins import RegressorMixin
 from learnt.engine.params import check_choice
 from learnt.engine.schema import Schema
 from learnt.forestry.schema import numbers_of_outputs, tree_check

@@ -43,6 +43,8 @@ class Known:
         yield r"again on all ([\d,]+) rows", [f"{model['rows']:,}"]
         yield r"([\d,]+) other rows? (?:is|are) sealed", [f"{seal['test_rows']:,}"]
         yield r"([\d,]+) test rows? stays? sealed", [f"{seal['test_rows']:,}"]
+        predicts = f["ceiling"]["constant"]["predicts"]
+        yield rf"a constant that always says ({NUMBER})", [number(predicts) if isinstance(predicts, float) else ""]
         yield r"which of (\d+) classes", [str(len(f["classes"] or []))]
         yield r"--budget (\d+)m", [str(max(5, round(4 * f["settings"]["budget"] / 60)))]
         unfinished = sum("loss" not in e for e in self.race["entries"])

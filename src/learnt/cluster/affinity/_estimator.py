@@ -6,7 +6,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,6 +14,7 @@ from learnt.distances import nearest_center
 from learnt.engine.documentation import documented
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import dense, take_rows
+from learnt.engine.mixins import ClusterMixin
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of

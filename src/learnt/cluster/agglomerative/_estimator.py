@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_memory
 
 from learnt.cluster.agglomerative._linkage import EUCLIDEAN, free_tree, graph_tree
 from learnt.cluster.agglomerative._tree import Tree, cut, roots
 from learnt.distances import METRIC_NAMES
 from learnt.engine.estimator import Estimator, Trial, Warm
+from learnt.engine.mixins import ClusterMixin
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.schema import FEATURES, Schema, count, integers, real
 from learnt.engine.validation import check_fit

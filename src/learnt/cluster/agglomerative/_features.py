@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.cluster.agglomerative._estimator import Agglomeration
 from learnt.engine.estimator import Trial
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from learnt.engine.params import ParameterError
 from learnt.engine.schema import FEATURES, Dims, Schema, count, integers, real
 from learnt.engine.threads import for_blocks

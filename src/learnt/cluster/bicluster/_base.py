@@ -6,13 +6,13 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.sparse.linalg import svds
-from sklearn.base import BiclusterMixin
 from sklearn.utils.extmath import make_nonnegative, randomized_svd
 
 from learnt.cluster._kmeans import KMeans
 from learnt.cluster._minibatch import MiniBatchKMeans
 from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.matrices import double
+from learnt.engine.mixins import BiclusterMixin
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.schema import FEATURES, Schema, flags, integers

@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,6 +16,7 @@ from learnt.cluster.birch._tree import CFTree, grown, is_whole, seedling
 from learnt.distances import Search, distance_function
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import dense_parts
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, clone
 from learnt.engine.params import ParameterError, check_flag, check_number
 from learnt.engine.progress import task
 from learnt.engine.schema import FEATURES, Dims, Schema, count, instance, integers, real

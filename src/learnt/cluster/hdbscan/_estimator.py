@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
-from sklearn.base import ClusterMixin
 
 from learnt.cluster.hdbscan import _spanning
 from learnt.cluster.hdbscan._hierarchy import cluster_tree
@@ -16,6 +15,7 @@ from learnt.cluster.hdbscan._selection import labels_of, select
 from learnt.distances import Search, check_metric, metric_tree_takes, resolve_metric, tree_takes
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import Route, dense, route, stored
+from learnt.engine.mixins import ClusterMixin
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.schema import FEATURES, Dims, Schema, integers, real
 from learnt.engine.validation import check_fit

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from learnt.distances import Search
 from learnt.engine.documentation import documented
+from learnt.engine.mixins import BaseEstimator
 from learnt.engine.params import check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.validation import check_fit

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.cluster.mean_shift._bandwidth import estimate_bandwidth
@@ -14,6 +13,7 @@ from learnt.cluster.mean_shift._seeds import get_bin_seeds
 from learnt.distances import Search
 from learnt.engine.documentation import documented
 from learnt.engine.estimator import Estimator, Trial
+from learnt.engine.mixins import ClusterMixin
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.schema import FEATURES, Schema, count, integers, real
 from learnt.engine.threads import thread_count

@@ -6,7 +6,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_memory
 
 from learnt.cluster.optics._extraction import check_xi_params, cluster_optics_dbscan, cluster_optics_xi
@@ -14,6 +13,7 @@ from learnt.cluster.optics._graph import check_graph_params, reachability
 from learnt.cluster.optics._sizes import rows_of
 from learnt.distances import warn_of_conversion
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
+from learnt.engine.mixins import ClusterMixin
 from learnt.engine.params import check_choice, check_number
 from learnt.engine.schema import FEATURES, Schema, integers, real
 from learnt.engine.validation import check_fit

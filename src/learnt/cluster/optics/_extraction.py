@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from learnt.cluster.optics._sizes import check_size, rows_of
 from learnt.cluster.optics._valleys import curve_of, valleys
 from learnt.engine.bounds import within
 from learnt.engine.documentation import documented
+from learnt.engine.mixins import BaseEstimator
 from learnt.engine.params import check_flag, check_number
 
 

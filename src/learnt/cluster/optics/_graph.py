@@ -6,7 +6,6 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from learnt.cluster._dbscan import _with_diagonal
 from learnt.cluster.optics._ordering import order_by_neighbors, order_by_rows
@@ -15,6 +14,7 @@ from learnt.distances import Neighborhoods, Search, check_metric, chosen_algorit
 from learnt.engine.documentation import documented
 from learnt.engine.estimator import Takes
 from learnt.engine.interrupts import check_stopped, stoppable
+from learnt.engine.mixins import BaseEstimator
 from learnt.engine.params import check_choice, check_number
 from learnt.engine.validation import check_fit
 

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClusterMixin
 from sklearn.utils import check_array
 
 from learnt.cluster._kmeans import KMeans
@@ -14,6 +13,7 @@ from learnt.cluster.spectral._rotations import by_pivots, by_turns
 from learnt.distances import nearest_graph
 from learnt.engine.documentation import documented
 from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.mixins import ClusterMixin
 from learnt.engine.params import ParameterError, check_choice, check_number, check_verbose
 from learnt.engine.random import random_state_of
 from learnt.engine.schema import FEATURES, Schema, integers, table

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.decomposition.dictionary._coding import ALGORITHMS, encode
 from learnt.decomposition.dictionary._schema import CODING
 from learnt.engine.estimator import Estimator
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.schema import ANY_FEATURES, Dims, Schema, anyof, count, integers, none, real
 from learnt.engine.validation import check_fit, check_predict
@@ -19,6 +19,15 @@ from learnt.engine.validation import check_fit, check_predict
 
 class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """`transform` and `inverse_transform` by a dictionary, for estimators with scikit-learn's coding parameters."""
+
+    transform_algorithm: str
+    transform_n_nonzero_coefs: int | None
+    transform_alpha: float | None
+    transform_max_iter: int
+    split_sign: bool
+    positive_code: bool
+    n_jobs: int | None
+    components_: Any
 
     def _check_coding(self) -> None:
         check_choice(self, "transform_algorithm", ALGORITHMS)

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,6 +15,7 @@ from learnt.decomposition.lda._expectation import added_counts, document_shares,
 from learnt.decomposition.lda._kernels import Rules
 from learnt.decomposition.nmf._checks import check_not_negative
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from learnt.engine.params import check_choice, check_number, check_verbose
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of

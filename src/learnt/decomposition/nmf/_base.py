@@ -6,7 +6,6 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.decomposition.nmf._checks import check_not_negative, checked_factor
@@ -14,6 +13,7 @@ from learnt.decomposition.nmf._descent import Penalties
 from learnt.decomposition.nmf._divergence import LOSSES
 from learnt.decomposition.nmf._starts import first_factors
 from learnt.engine.estimator import Estimator
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from learnt.engine.params import check_choice, check_number, check_verbose
 from learnt.engine.progress import CallbackSupportMixin
 from learnt.engine.rows import as_rows

@@ -6,12 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.extmath import svd_flip
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Estimator
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from learnt.engine.params import check_choice, check_number, check_verbose
 from learnt.engine.schema import FEATURES, Schema, count, number, real
 from learnt.engine.threads import single_blas

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from learnt.engine.classification.labels import encode_labels
 from learnt.engine.documentation import Documented
 from learnt.engine.estimator import Takes, Trial, Warm
+from learnt.engine.mixins import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from learnt.engine.params import ParameterError, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 
+from learnt.engine.mixins import clone
 from learnt.engine.single import require_float32
 from learnt.engine.threads import for_blocks
 from learnt.ensemble._common import is_numbers, member_maker

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Takes, Trial, Warm
+from learnt.engine.mixins import RegressorMixin
 from learnt.engine.params import check_choice
 from learnt.engine.progress import fit_loop, with_callbacks
 from learnt.engine.random import random_state_of

@@ -8,12 +8,12 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from learnt.engine.documentation import Documented
+from learnt.engine.mixins import BaseEstimator, MetaEstimatorMixin
 from learnt.engine.params import ParameterError, check_flag, check_number, check_verbose
 from learnt.engine.progress import task
 from learnt.engine.random import borrowed, random_state_of

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.baseline import ConstantClassifier
 from learnt.engine.classification.labels import encode_labels
 from learnt.engine.estimator import Trial, Warm
+from learnt.engine.mixins import ClassifierMixin
 from learnt.engine.weights import RowIndex, take_rows
 from learnt.ensemble._common import fit_member
 from learnt.ensemble._trial_members import one_classifier, takes_what_members_take

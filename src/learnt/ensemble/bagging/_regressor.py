@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 
 from learnt.engine.estimator import Trial, Warm
+from learnt.engine.mixins import RegressorMixin
 from learnt.engine.weights import RowIndex
 from learnt.ensemble._trial_members import one_regressor, takes_what_members_take
 from learnt.ensemble.bagging._base import Bagging, warn_of_unseen

@@ -10,7 +10,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, MultiOutputMixin
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
 from learnt.engine.arrays import is_lazy
@@ -19,6 +18,7 @@ from learnt.engine.documentation import Documented
 from learnt.engine.estimator import takes_of
 from learnt.engine.finite import rows_as_given
 from learnt.engine.matrices import dense, dense_parts, join
+from learnt.engine.mixins import BaseEstimator, MultiOutputMixin
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of

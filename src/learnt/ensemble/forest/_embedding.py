@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import TransformerMixin
 from sklearn.preprocessing import OneHotEncoder
 
 from learnt.engine.estimator import Takes, Trial, Warm
+from learnt.engine.mixins import TransformerMixin
 from learnt.engine.params import check_flag
 from learnt.engine.random import random_state_of
 from learnt.ensemble.forest._base import BaseForest

@@ -8,11 +8,11 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.matrices import dense_parts, join, take_rows
+from learnt.engine.mixins import OutlierMixin
 from learnt.engine.params import check_flag, check_number, check_verbose
 from learnt.engine.progress import task
 from learnt.engine.random import borrowed, first_seed, random_state_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
+from learnt.engine.mixins import is_classifier
 from learnt.engine.rows import Block, Rows, Table, as_rows, target_in_memory
 from learnt.engine.targets import Shape
 from learnt.engine.validation import check_fit, check_predict, check_weights, described

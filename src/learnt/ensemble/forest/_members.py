@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+
+from learnt.engine.mixins import is_classifier
 
 _SHARED = (
     "criterion",

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.documentation import Documented
 from learnt.engine.matrices import dense_parts
+from learnt.engine.mixins import BaseEstimator, clone
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.progress import CallbackSupportMixin, fit_loop
 from learnt.engine.random import entropy, random_state_of

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from learnt.engine.classification.labels import encode_labels
 from learnt.engine.estimator import Takes, Warm
+from learnt.engine.mixins import ClassifierMixin
 from learnt.engine.params import check_choice
 from learnt.engine.progress import with_callbacks
 from learnt.ensemble._trial import GRADIENT_BOOSTING

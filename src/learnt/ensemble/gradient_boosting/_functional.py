@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_regressor
 from sklearn.utils import ClassifierTags, RegressorTags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
@@ -16,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from learnt.engine.classification.labels import encode_labels
 from learnt.engine.documentation import Documented
 from learnt.engine.estimator import Trial, Warm
+from learnt.engine.mixins import BaseEstimator, MetaEstimatorMixin, is_regressor
 from learnt.engine.params import ParameterError, check_choice, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.random import random_state_of

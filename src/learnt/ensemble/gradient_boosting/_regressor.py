@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from learnt.engine.estimator import Takes, Warm
+from learnt.engine.mixins import RegressorMixin
 from learnt.engine.params import check_choice, check_number
 from learnt.engine.progress import with_callbacks
 from learnt.ensemble._trial import GRADIENT_BOOSTING

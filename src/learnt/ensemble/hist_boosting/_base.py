@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import train_test_split
 
@@ -15,6 +14,7 @@ from learnt.engine.cells import is_frame
 from learnt.engine.columns import require_same_columns
 from learnt.engine.documentation import Documented
 from learnt.engine.finite import rows_as_given
+from learnt.engine.mixins import BaseEstimator
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number, check_verbose
 from learnt.engine.progress import CallbackSupportMixin, fit_loop
 from learnt.engine.random import first_seed, stream

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone, is_classifier
 from sklearn.model_selection import check_cv, cross_val_predict
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from learnt.engine.mixins import clone, is_classifier
 from learnt.engine.progress import task
 from learnt.engine.random import generator, random_state_of
 from learnt.engine.weights import RowIndex, take_folds

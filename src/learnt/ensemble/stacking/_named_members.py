@@ -6,13 +6,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Self
 
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.documentation import Documented
+from learnt.engine.mixins import BaseEstimator, MetaEstimatorMixin, TransformerMixin, is_classifier, is_regressor
 from learnt.engine.params import ParameterError, check_verbose
 from learnt.engine.verbose import tell
 from learnt.engine.weights import RowIndex, rows_given, take_params, without_absent

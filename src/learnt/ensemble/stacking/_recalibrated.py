@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.documentation import Documented
 from learnt.engine.estimator import Trial, Warm
+from learnt.engine.mixins import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from learnt.engine.params import ParameterError
 from learnt.ensemble._common import check_fit_params, fit_member, row_count
 from learnt.ensemble._trial_members import one_classifier, takes_what_members_take

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier, is_regressor
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.classification.labels import encode_labels
 from learnt.engine.estimator import Trial, Warm
+from learnt.engine.mixins import ClassifierMixin, RegressorMixin, is_classifier, is_regressor
 from learnt.engine.params import check_choice, check_flag
 from learnt.engine.validation import check_target
 from learnt.ensemble._common import check_fit_params, row_count, several_columns

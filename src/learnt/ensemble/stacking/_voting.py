@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.classification.labels import encode_labels
 from learnt.engine.estimator import Trial, Warm
+from learnt.engine.mixins import ClassifierMixin, RegressorMixin, clone
 from learnt.engine.params import check_choice, check_flag
 from learnt.engine.progress import task
 from learnt.engine.validation import check_target

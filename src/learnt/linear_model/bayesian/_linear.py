@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 from scipy.optimize import brentq
-from sklearn.base import RegressorMixin
 
 from learnt.engine.arrays import to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.mixins import RegressorMixin
 from learnt.engine.params import ParameterError, check_flag, check_number
 from learnt.engine.random import generator
 from learnt.engine.rows import as_rows

@@ -6,10 +6,10 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine.estimator import Estimator, Takes, Trial
+from learnt.engine.mixins import RegressorMixin
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.rows import Rows, as_rows
 from learnt.engine.schema import Check, Dims, Schema, anyof, count, listof, number, real

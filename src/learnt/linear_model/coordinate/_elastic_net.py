@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from learnt.engine.arrays import to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.matrices import on_host
+from learnt.engine.mixins import MultiOutputMixin, RegressorMixin
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.rows import as_rows
 from learnt.engine.schema import Schema

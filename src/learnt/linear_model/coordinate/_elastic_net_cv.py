@@ -10,13 +10,13 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import RegressorMixin
 from sklearn.model_selection import check_cv
 from sklearn.utils import column_or_1d
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from learnt.engine.arrays import is_lazy
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm, takes_of
+from learnt.engine.mixins import RegressorMixin
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.rows import as_rows, target_in_memory
 from learnt.engine.schema import Schema, number

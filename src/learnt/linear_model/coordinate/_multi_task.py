@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
+from learnt.engine.mixins import RegressorMixin
 from learnt.engine.rows import as_rows
 from learnt.engine.schema import Schema, number
 from learnt.engine.threads import single_blas

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine.arrays import is_numpy, like, namespace, to_device_of, to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.matrices import Route, double
+from learnt.engine.mixins import RegressorMixin
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.progress import CallbackSupportMixin, fit_loop, with_callbacks
 from learnt.engine.rows import ArrayRows, Rows, as_rows

@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from learnt.engine.estimator import Estimator, Trial, Warm
 from learnt.engine.finite import require_finite_cells
+from learnt.engine.mixins import MultiOutputMixin, RegressorMixin
 from learnt.engine.params import ParameterError, check_flag, check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.rows import as_rows

@@ -6,10 +6,10 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
+from learnt.engine.mixins import RegressorMixin
 from learnt.engine.params import ParameterError, check_flag, check_number
 from learnt.engine.rows import ArrayRows
 from learnt.engine.schema import Schema, count, real

@@ -6,11 +6,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from learnt.engine.cached import cached_property
 from learnt.engine.estimator import Estimator, Takes
 from learnt.engine.finite import require_finite_cells
+from learnt.engine.mixins import MultiOutputMixin, RegressorMixin
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.rows import ArrayRows, as_rows
 from learnt.engine.schema import Schema, anyof, count, fields, flag, none, number, real, text

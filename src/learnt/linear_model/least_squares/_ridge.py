@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.finite import require_finite_cells
 from learnt.engine.matrices import on_host
+from learnt.engine.mixins import MultiOutputMixin, RegressorMixin
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.rows import as_rows
 from learnt.engine.schema import Schema, anyof, count, integers, none, text

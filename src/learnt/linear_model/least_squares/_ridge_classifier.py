@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
@@ -15,6 +14,7 @@ from learnt.engine.classification.labels import encode_labels
 from learnt.engine.classification.linear_classifier import LinearClassifier
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.matrices import affine, dense
+from learnt.engine.mixins import BaseEstimator, ClassifierMixin
 from learnt.engine.params import check_choice, check_class_weight, check_flag, check_number
 from learnt.engine.rows import Block, as_rows, scores, target_in_memory
 from learnt.engine.schema import CLASSES, Check, Dims, Schema, anyof, flag, integers, none, number, real, text

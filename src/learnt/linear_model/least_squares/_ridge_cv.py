@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from learnt.engine.arrays import to_numpy
 from learnt.engine.estimator import Estimator, Takes, Trial
 from learnt.engine.finite import require_finite_cells
 from learnt.engine.matrices import Route
+from learnt.engine.mixins import BaseEstimator, MultiOutputMixin, RegressorMixin
 from learnt.engine.params import ParameterError, check_choice, check_flag
 from learnt.engine.rows import Rows, as_rows, in_memory, target_in_memory
 from learnt.engine.rows.blocks import as_columns

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from learnt.engine.arrays import to_numpy
 from learnt.engine.estimator import Estimator, Takes
+from learnt.engine.mixins import MultiOutputMixin, RegressorMixin
 from learnt.engine.params import ParameterError, check_flag
 from learnt.engine.rows import Rows, as_rows
 from learnt.engine.rows.blocks import Block

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine import progress
@@ -16,6 +15,7 @@ from learnt.engine.arrays import device_of, is_foreign_array, is_numpy, like, na
 from learnt.engine.classification.labels import class_weights, distinct_labels, encode_labels
 from learnt.engine.classification.linear_classifier import ProbabilisticLinearClassifier
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
+from learnt.engine.mixins import ClassifierMixin
 from learnt.engine.params import check_choice, check_class_weight, check_flag, check_number
 from learnt.engine.rows import Rows, as_rows
 from learnt.engine.schema import CLASSES, Schema, flag, integers, labels, number, one_plane_a_class, real

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
@@ -17,6 +16,7 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from learnt.engine.classification.labels import class_weights, encode_labels
 from learnt.engine.classification.linear_classifier import ProbabilisticLinearClassifier
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
+from learnt.engine.mixins import ClassifierMixin
 from learnt.engine.params import ParameterError, check_choice, check_class_weight, check_flag, check_number
 from learnt.engine.schema import CLASSES, Schema, flag, labels, one_plane_a_class, real, record
 from learnt.engine.threads import run_tasks, single_blas

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
-from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine import progress
 from learnt.engine.estimator import Estimator
+from learnt.engine.mixins import RegressorMixin
 from learnt.engine.params import ParameterError
 from learnt.engine.schema import FEATURES, Schema, choice, count, flag, listof, none, number, real, text
 from learnt.engine.validation import check_fit, check_predict

@@ -7,12 +7,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine.estimator import Estimator
 from learnt.engine.finite import require_finite_cells
 from learnt.engine.interrupts import stoppable
+from learnt.engine.mixins import MultiOutputMixin, RegressorMixin
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.rows import as_rows
 from learnt.engine.schema import Schema

@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from sklearn.base import MultiOutputMixin, RegressorMixin
-
 from learnt.engine.estimator import Estimator, Trial, Warm
 from learnt.engine.finite import require_finite_cells
+from learnt.engine.mixins import MultiOutputMixin, RegressorMixin
 from learnt.engine.params import check_choice, check_flag, check_number
 from learnt.engine.rows import as_rows
 from learnt.engine.schema import Schema, anyof, count, none

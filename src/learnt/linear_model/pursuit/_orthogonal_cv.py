@@ -6,11 +6,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from learnt.engine.estimator import Estimator, Trial, Warm
+from learnt.engine.mixins import RegressorMixin
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.rows import as_rows
 from learnt.engine.schema import Schema, count, real

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.matrices import Route, curved_gram, dense, n_stored, on_host, stored, take_rows
+from learnt.engine.mixins import RegressorMixin
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.rows import ArrayRows, as_rows, scores
 from learnt.engine.rows.blocks import Block, widen

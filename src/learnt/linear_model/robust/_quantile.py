@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
-from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
 from learnt.engine.matrices import dense
+from learnt.engine.mixins import RegressorMixin
 from learnt.engine.params import ParameterError, check_choice, check_flag, check_number
 from learnt.engine.schema import Schema, count, number
 from learnt.engine.validation import check_fit

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, MultiOutputMixin, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
@@ -19,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from learnt.engine.documentation import Documented
 from learnt.engine.estimator import Takes, Trial
 from learnt.engine.matrices import take_rows
+from learnt.engine.mixins import BaseEstimator, MetaEstimatorMixin, MultiOutputMixin, RegressorMixin, clone
 from learnt.engine.params import ParameterError, check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.schema import FEATURES, Schema, anyof, count, estimator, flags, none

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from scipy.special import binom
-from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from learnt.engine.estimator import Estimator, Trial
+from learnt.engine.mixins import RegressorMixin
 from learnt.engine.params import check_flag, check_number
 from learnt.engine.random import random_state_of
 from learnt.engine.schema import Schema, count, number

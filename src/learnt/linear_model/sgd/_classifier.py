@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 
@@ -14,6 +13,7 @@ from learnt.engine import progress
 from learnt.engine.arrays import namespace
 from learnt.engine.classification.linear_classifier import LinearClassifier
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
+from learnt.engine.mixins import ClassifierMixin
 from learnt.engine.params import ParameterError
 from learnt.engine.schema import Schema, one_plane_a_class, text
 from learnt.engine.threads import run_tasks

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import OutlierMixin
 
 from learnt.engine import progress
 from learnt.engine.estimator import Estimator, Trial, Warm
+from learnt.engine.mixins import OutlierMixin
 from learnt.engine.params import check_number
 from learnt.engine.rows import scores
 from learnt.engine.schema import FEATURES, Schema, real

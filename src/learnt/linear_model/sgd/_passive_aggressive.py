@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from sklearn.base import ClassifierMixin, RegressorMixin
-
 from learnt.engine.estimator import Estimator, Trial, Warm
+from learnt.engine.mixins import ClassifierMixin, RegressorMixin
 from learnt.engine.params import check_number
 from learnt.engine.schema import FEATURES, Schema, one_plane_a_class, real
 from learnt.linear_model.sgd._base import DESCENT, PLANES

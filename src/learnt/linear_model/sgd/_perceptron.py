@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from learnt.engine.estimator import Estimator, Trial, Warm
 from learnt.engine.matrices import double, row_squares
+from learnt.engine.mixins import ClassifierMixin
 from learnt.engine.schema import Schema, anyof, count, integers, number, one_plane_a_class, real
 from learnt.linear_model.sgd._base import DESCENT, PLANES
 from learnt.linear_model.sgd._classifier import StochasticClassifier

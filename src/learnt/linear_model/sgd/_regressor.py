@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from learnt.engine import progress
 from learnt.engine.estimator import Estimator, Takes, Trial, Warm
+from learnt.engine.mixins import RegressorMixin
 from learnt.engine.schema import FEATURES, Schema, real
 from learnt.linear_model._base import LinearPredictor
 from learnt.linear_model.sgd._base import DESCENT, StochasticDescent, mask_of, progress_report

@@ -9,11 +9,11 @@ from functools import partial
 from typing import Any, ClassVar, cast
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Estimator
+from learnt.engine.mixins import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from learnt.engine.params import ParameterError, check_flag, check_number, check_verbose
 from learnt.engine.progress import CallbackSupportMixin, FitLoop, fit_loop
 from learnt.engine.validation import check_predict

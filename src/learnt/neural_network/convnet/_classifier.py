@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from learnt.engine.classification.labels import class_weights, encode_labels
 from learnt.engine.estimator import Estimator, Trial
+from learnt.engine.mixins import ClassifierMixin
 from learnt.engine.params import check_class_weight
 from learnt.engine.schema import Schema, labels
 from learnt.explanation import Explained

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from learnt.engine.estimator import Estimator, Trial
+from learnt.engine.mixins import RegressorMixin
 from learnt.engine.schema import Schema, count, real
 from learnt.explanation import Explained
 from learnt.neural_network.convnet._base import FITTED, PARAMS, TRAINED, ConvNet, network_fits

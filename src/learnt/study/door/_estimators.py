@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -21,6 +20,7 @@ from sklearn.utils.validation import (
 
 from learnt.diagnosis import spread_columns
 from learnt.engine.documentation import Documented
+from learnt.engine.mixins import BaseEstimator, ClassifierMixin, RegressorMixin
 from learnt.engine.random import random_state_of
 from learnt.study._errors import TooFewRows
 from learnt.study.door._object import Study

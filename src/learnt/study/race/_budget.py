@@ -31,6 +31,7 @@ SLOWEST = 20.0  # pace that is reckoned with
 REMEMBERED = 4.0  # seconds of fits after which a measured pace has half its weight
 LAST_RESORT = 0.05  # share of the budget by which it may be overrun rather than lose the only model, or the winner
 PROMISED = 3.0  # seconds of budget from which there is a model, not only a constant, if that takes twice the budget
+LEAST_GRACE = 10.0  # seconds that it may take longer in any case: next to nothing on a machine that is starved
 SLACK = 1.25  # a fit may take so much longer than expected
 
 
@@ -71,7 +72,7 @@ class Budget:
     @property
     def grace(self) -> float:
         """Seconds beyond the budget that the first model may take, on a machine on which none was done within it."""
-        return self.seconds if self.seconds >= PROMISED else 0.0
+        return max(self.seconds, LEAST_GRACE) if self.seconds >= PROMISED else 0.0
 
     @property
     def closing(self) -> float:

@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from learnt.engine.classification.labels import class_weights, encode_labels
 from learnt.engine.estimator import Trial, Warm
 from learnt.engine.matrices import dense
+from learnt.engine.mixins import ClassifierMixin
 from learnt.engine.params import check_choice, check_class_weight, check_flag
 from learnt.engine.random import random_state_of
 from learnt.engine.schema import Schema, anyof, choice, flag, integers, labels, real

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Trial, Warm
 from learnt.engine.matrices import dense
+from learnt.engine.mixins import OutlierMixin
 from learnt.engine.params import check_number
 from learnt.engine.schema import Schema, real
 from learnt.engine.threads import single_blas

@@ -6,11 +6,11 @@ import math
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from learnt.engine.estimator import Trial, Warm
 from learnt.engine.matrices import dense
+from learnt.engine.mixins import RegressorMixin
 from learnt.engine.params import check_number
 from learnt.engine.schema import Schema
 from learnt.engine.threads import single_blas
