@@ -233,9 +233,9 @@ for name, load in (("wine", load_wine), ("breast cancer", load_breast_cancer), (
 #
 # - **Many columns.** "Infinitely many rows" means that the neighbour is near. Add columns of pure noise to the
 #   example: the Bayes error stays 1/4, but neighbours in many dimensions are no longer alike, :math:`R` goes to 1/2,
-#   and ``lower`` with it. A ``lower`` of 0.4 would then "prove" that no model can be good. ``low`` takes the distance
-#   into account and falls to 0: nothing is known. Look at ``low``, and at `learnt.diagnosis.dimensionality`, before
-#   you give up.
+#   and ``lower`` with it. A ``lower`` of 0.3 would then "prove" that a quarter is out of reach. ``low`` takes the
+#   distance into account and falls to 0: nothing is known. Look at ``low``, and at `learnt.diagnosis.dimensionality`,
+#   before you give up.
 
 columns = [0, 1, 2, 3, 5, 10, 20, 50]
 x, y = draw(1000)

@@ -261,8 +261,8 @@ assert np.std(slopes["estimated"]) < 0.8 * np.std(slopes["equal weights"])
 # a copy. On the right, 200 fits to two columns that differ by little: each coefficient is anything, their sum is
 # sharp, and so are predictions.
 
-true_x = rng.normal(size=300)
-X_seen, y_seen = true_x + 0.6 * rng.normal(size=300), true_x + 0.6 * rng.normal(size=300)
+true_x = rng.normal(size=1000)
+X_seen, y_seen = true_x + 0.6 * rng.normal(size=1000), true_x + 0.6 * rng.normal(size=1000)
 ordinary = LinearRegression().fit(X_seen[:, None], y_seen).coef_[0]
 backwards = 1 / LinearRegression().fit(y_seen[:, None], X_seen).coef_[0]
 total = TotalLeastSquares().fit(X_seen[:, None], y_seen).coef_[0]
@@ -278,7 +278,7 @@ others = LinearRegression().fit(pair[:, 1:], pair[:, 0]).score(pair[:, 1:], pair
 assert abs(both[:, 0].std() / (1 / np.sqrt(100 * pair[:, 0].var() * (1 - others))) - 1) < 0.2
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
-left.plot(X_seen, y_seen, ".", color="#999999", markersize=3)
+left.plot(X_seen, y_seen, ".", color="#bbbbbb", markersize=2)
 for slope, color, name in (
     (ordinary, "#0072b2", "y from x"),
     (backwards, "#d55e00", "x from y"),

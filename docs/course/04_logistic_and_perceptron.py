@@ -144,8 +144,8 @@ print("most mistakes of 20 runs:", ", ".join(f"γ = {g:g}: {m}" for g, m in zip(
 #
 #    w \leftarrow (X^\top S X)^{-1} X^\top S z ,
 #
-# a weighted least-squares problem with weights :math:`p_i (1 - p_i)`: *iteratively reweighted least squares*. Each
-# step doubles the number of correct digits.
+# a weighted least-squares problem with weights :math:`p_i (1 - p_i)`: *iteratively reweighted least squares*. Near
+# the minimum a step doubles the number of correct digits.
 
 mu, Sigma = np.array([1.0, 0.5]), np.array([[1.0, 0.6], [0.6, 1.5]])
 labels = (rng.uniform(size=2000) < 0.5).astype(float)
@@ -181,7 +181,7 @@ a, b = np.meshgrid(np.linspace(-4, 4, 80), np.linspace(-4, 4, 80))
 probability = model.predict_proba(np.column_stack([a.ravel(), b.ravel()]))[:, 1].reshape(a.shape)
 for value, color, marker in ((0, "#0072b2", "o"), (1, "#d55e00", "^")):
     right.plot(*rows[labels == value][:150].T, marker, color=color, markersize=3, alpha=0.6)
-right.clabel(right.contour(a, b, probability, [0.05, 0.25, 0.5, 0.75, 0.95], colors="black", linewidths=1), fontsize=7)
+right.clabel(right.contour(a, b, probability, [0.05, 0.5, 0.95], colors="black", linewidths=1), fontsize=8)
 right.set(xlabel="first column", ylabel="second column", xlim=(-4, 4), ylim=(-4, 4))
 plt.show()
 

@@ -56,7 +56,8 @@ of all about the ways downhill.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from learnt.erm import ERMRegressor, Problem, losses, minimize, penalties, solvers
+from learnt.erm import ERMClassifier, ERMRegressor, Problem, losses, minimize, penalties, solvers
+from learnt.linear_model import LogisticRegression
 
 m = np.linspace(-3, 3, 301)
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
@@ -96,6 +97,10 @@ assert np.abs(priced.coef_ - limited.coef_).max() < 1e-3  # λ and its B
 
 upper = ERMRegressor(losses.Quantile(0.9), alpha=0).fit(X, y)
 assert abs(np.mean(y < upper.predict(X)) - 0.9) < 0.03
+
+positive = y > 0
+same = ERMClassifier("log", alpha=1 / (2 * 300)).fit(X, positive)  # the last chapter's model: λ = 1 / (2 C n)
+assert np.abs(same.coef_ - LogisticRegression(C=1).fit(X, positive).coef_).max() < 1e-3
 
 # %%
 # Gradient descent
@@ -148,16 +153,18 @@ runs = {name: minimize(problem, solver, record=True) for name, solver in steps.i
 near = {name: int(np.argmax(np.array(run.curve) < best.objective + 1e-6)) + 1 for name, run in runs.items()}
 print("steps to a millionth above the minimum:", ", ".join(f"{name} {steps}" for name, steps in near.items()))
 assert near["Newton"] < 10 < near["Adagrad"] < near["gradient descent"]
+for solver in (solvers.GradientDescent(), solvers.Nesterov(step=1.0), solvers.Adam(step=0.1), solvers.LBFGS()):
+    assert abs(minimize(problem, solver).objective - best.objective) < 1e-6, solver
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.4), layout="constrained")
-a, b = np.meshgrid(np.linspace(-0.5, 4, 60), np.linspace(-1.5, 8, 60))
+a, b = np.meshgrid(np.linspace(-0.3, 2.3, 60), np.linspace(-0.6, 3.6, 60))
 height = np.array([problem.objective(np.array(w)) for w in zip(a.ravel(), b.ravel(), strict=True)]).reshape(a.shape)
 left.contour(a, b, np.log(height - best.objective + 1e-4), 12, colors="#bbbbbb", linewidths=0.7)
 for (name, run), color in zip(runs.items(), ("#0072b2", "#d55e00", "#009e73", "#cc79a7"), strict=True):
     left.plot(*np.array([w for w, _ in run.path]).T, ".-", color=color, markersize=3, linewidth=1, label=name)
     right.semilogy(np.maximum(np.array(run.curve) - best.objective, 1e-12), color=color, label=name)
 left.plot(*best.coef, "*", color="black", markersize=9)
-left.set(xlabel="first weight", ylabel="second weight", xlim=(-0.5, 4), ylim=(-1.5, 8))
+left.set(xlabel="first weight", ylabel="second weight", xlim=(-0.3, 2.3), ylim=(-0.6, 3.6))
 right.set(xlabel="step", ylabel="above the minimum", xlim=(0, 200))
 right.legend(frameon=False, fontsize=8)
 plt.show()
