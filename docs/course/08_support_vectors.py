@@ -16,11 +16,11 @@ any kernel.
 # number :math:`a`, as the shortest way is along :math:`w`. From :math:`w^T(x - aw) + b = 0` follows
 # :math:`a = (w^T x + b) / \|w\|^2`, and the distance is :math:`\|aw\| = |w^T x + b| / \|w\|`. With labels ±1, a row on
 # its own side has a positive :math:`m_i = y_i (w^T x_i + b)`, and the *margin* of the plane is
-# :math:`\gamma = \min_i m_i / \|w\|`.
+# :math:`\min_i m_i / \|w\|`.
 #
 # Multiplying :math:`w` and :math:`b` by 10 changes nothing. So choose their scale such that the nearest rows have
-# :math:`m_i = 1`. Then :math:`\gamma = 1/\|w\|`, the street is :math:`2/\|w\|` wide, and the widest one is the solution
-# of
+# :math:`m_i = 1`. Then the margin is :math:`1/\|w\|`, the street is :math:`2/\|w\|` wide, and the widest one is the
+# solution of
 #
 # .. math::
 #
@@ -173,10 +173,10 @@ plt.show()
 # ----------------
 #
 # They belong together. With a small γ the kernel is nearly :math:`1 - \gamma\|x\|^2 - \gamma\|z\|^2 + 2\gamma\, x^T z`.
-# As :math:`\sum_i \alpha_i y_i = 0`, of a sum over the rows only the last term is left with :math:`x_i` and :math:`x`:
-# a linear machine with :math:`2\gamma C` in the place of :math:`C`. There the score depends on the product alone, and
-# what is good is a band across the grid; a search along one of the two may miss it. Both grids are logarithmic, and the
-# scaler is inside the pipeline.
+# As :math:`\sum_i \alpha_i y_i = 0`, what is left of :math:`\sum_i \alpha_i y_i\, k(x_i, x)` is a constant and
+# :math:`2\gamma \sum_i \alpha_i y_i\, x_i^T x`: a linear machine with :math:`2\gamma C` in the place of :math:`C`.
+# There the score depends on the product alone, and what is good is a band across the grid; a search along one of the
+# two may miss it. Both grids are logarithmic, and the scaler is inside the pipeline.
 
 from learnt.datasets import load_breast_cancer
 from learnt.model_selection import GridSearchCV
