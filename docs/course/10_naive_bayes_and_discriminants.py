@@ -81,7 +81,7 @@ plt.show()
 #
 # With :math:`K` outcomes the Beta becomes a Dirichlet distribution, with one :math:`\alpha_k` for each:
 # :math:`\hat{\theta}_k = (n_k + \alpha_k - 1) / (n + \sum_j \alpha_j - K)`. A number that is normal has a mean and a
-# variance. Maximum likelihood gives :math:`\bar{x}` and :math:`\frac1n \sum (x_i - \bar{x})^2` (divided by
+# variance. Maximum likelihood gives :math:`\bar{x}` and :math:`\frac{1}{n} \sum (x_i - \bar{x})^2` (divided by
 # :math:`n`). A prior mean :math:`\mu_0` that is worth :math:`w` measurements gives
 # :math:`(w \mu_0 + n \bar{x}) / (w + n)`.
 
@@ -210,13 +210,13 @@ assert Perceptron(random_state=0).fit(clouds, labels).score(clouds, labels) == 1
 # :math:`u` points along :math:`\Sigma^{-1/2} \delta`: again :math:`w \propto \Sigma^{-1} \delta`.
 #
 # *As least squares* on labels −1 and +1. With balanced classes the covariance of all rows is
-# :math:`\Sigma + \frac14 \delta \delta^T`, and that of rows with labels :math:`\frac12 \delta`. The normal equations
-# say
+# :math:`\Sigma + \frac{1}{4} \delta \delta^T`, and that of rows with labels :math:`\frac{1}{2} \delta`. The normal
+# equations say
 #
 # .. math::
 #
-#    \left(\Sigma + \tfrac14 \delta \delta^T\right) w = \tfrac12 \delta
-#    \quad \Rightarrow \quad \Sigma w = \left(\tfrac12 - \tfrac14 \delta^T w\right) \delta ,
+#    \left(\Sigma + \tfrac{1}{4} \delta \delta^T\right) w = \tfrac{1}{2} \delta
+#    \quad \Rightarrow \quad \Sigma w = \left(\tfrac{1}{2} - \tfrac{1}{4} \delta^T w\right) \delta ,
 #
 # the same direction a third time; the plane passes through the midpoint of the means.
 

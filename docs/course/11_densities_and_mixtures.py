@@ -302,8 +302,8 @@ for k, floor in ((3, 1e-6), (8, 1e-6), (8, 0.1)):
 # Solutions
 # ---------
 #
-# 1. :math:`\log \frac34 - \frac{x^2}{2} = \log \frac14 - \frac{(x-4)^2}{2}` gives :math:`x = 2 + \frac14 \log 3`:
-#    beyond the middle, by what is believed beforehand.
+# 1. :math:`\log \frac{3}{4} - \frac{x^2}{2} = \log \frac{1}{4} - \frac{(x-4)^2}{2}` gives
+#    :math:`x = 2 + \frac{1}{4} \log 3`: beyond the middle, by what is believed beforehand.
 
 pair = GaussianMixture(2, random_state=0).fit(sample)
 pair.weights_, pair.means_ = np.array([0.75, 0.25]), np.array([[0.0], [4.0]])

@@ -37,8 +37,8 @@ that no choice removes: where there are many columns, nothing is near.
 #
 # At most twice the best: half of all that can be known about a label lies in its nearest neighbour. Take the example
 # of the first chapter, :math:`P(1 \mid x) = x` on :math:`[0, 1]`. The Bayes error is 1/4, one neighbour has
-# :math:`\int_0^1 2x(1 - x)\, dx = 1/3`, and the bound is :math:`\frac14 (2 - 2 \cdot \frac14) = 3/8`. Turned round,
-# the measured error of one neighbour says what *any* method could reach: `bayes_error_bounds`.
+# :math:`\int_0^1 2x(1 - x)\, dx = 1/3`, and the bound is :math:`\frac{1}{4} (2 - 2 \cdot \frac{1}{4}) = 3/8`. Turned
+# round, the measured error of one neighbour says what *any* method could reach: `bayes_error_bounds`.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -85,7 +85,7 @@ assert abs(1 - model.score(x_new, y_new) - 1 / 4) < 0.03
 #
 # .. math::
 #
-#    \left( f(x) - \frac1k \sum_{i \in N_k(x)} f(x_i) \right)^2 + \frac{\sigma^2}{k} + \sigma^2 :
+#    \left( f(x) - \frac{1}{k} \sum_{i \in N_k(x)} f(x_i) \right)^2 + \frac{\sigma^2}{k} + \sigma^2 :
 #
 # a bias, which grows with :math:`k` since neighbours get farther away; a variance, which falls like :math:`1/k`; and
 # the noise of the new row, which nobody removes. `bias_variance` measures the parts, here from 30 tables drawn anew.
@@ -314,8 +314,8 @@ assert mapped.score(columns_new, ring_new) > plain.score(columns_new, ring_new) 
 # Solutions
 # ---------
 #
-# 1. :math:`0.1 (2 - \frac32 \cdot 0.1) = 0.185`. For the second, :math:`p (2 - 2p) = 0.3` gives
-#    :math:`p = \frac12 (1 - \sqrt{1 - 0.6}) = 0.184`.
+# 1. :math:`0.1 (2 - \frac{3}{2} \cdot 0.1) = 0.185`. For the second, :math:`p (2 - 2p) = 0.3` gives
+#    :math:`p = \frac{1}{2} (1 - \sqrt{1 - 0.6}) = 0.184`.
 
 from learnt.diagnosis import cover_hart_lower
 
