@@ -185,7 +185,7 @@ from learnt.ensemble import AdaBoostClassifier
 
 line = np.arange(10.0)[:, None]
 sign = np.array([1, 1, 1, -1, -1, -1, -1, -1, 1, 1])
-boosted = AdaBoostClassifier(n_estimators=3).fit(line, sign)
+boosted = AdaBoostClassifier(n_estimators=3, random_state=0).fit(line, sign)
 
 weights, score, history = np.full(10, 1 / 10), np.zeros(10), []
 for stump in boosted.estimators_:
@@ -223,7 +223,7 @@ assert np.allclose(boosted.loss_bound_[2], np.exp(-sign * score).sum())  # 4.9 i
 
 X, labels = load_breast_cancer(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, labels, test_size=0.4, stratify=labels, random_state=0)
-stumps = AdaBoostClassifier(n_estimators=200).fit(X_train, y_train)
+stumps = AdaBoostClassifier(n_estimators=200, random_state=0).fit(X_train, y_train)
 wrong = np.array([(said != y_train).sum() for said in stumps.staged_predict(X_train)])
 test_error = [np.mean(said != y_test) for said in stumps.staged_predict(X_test)]
 assert (wrong <= stumps.loss_bound_ + 1e-9).all()
@@ -261,10 +261,10 @@ plt.show()
 from learnt.ensemble import GradientBoostingRegressor
 
 F, F_grid = np.full(len(y), y.mean()), np.full(len(grid), y.mean())
-boosting = GradientBoostingRegressor(n_estimators=100, max_depth=2, learning_rate=0.1).fit(x, y)
+boosting = GradientBoostingRegressor(n_estimators=100, max_depth=2, learning_rate=0.1, random_state=0).fit(x, y)
 stages = list(boosting.staged_predict(grid))
 for stage in stages:
-    small = DecisionTreeRegressor(max_depth=2).fit(x, y - F)  # the residuals are its labels
+    small = DecisionTreeRegressor(max_depth=2, random_state=0).fit(x, y - F)  # the residuals are its labels
     F, F_grid = F + 0.1 * small.predict(x), F_grid + 0.1 * small.predict(grid)
     assert np.abs(F_grid - stage).max() < 1e-6
 
@@ -278,7 +278,7 @@ X_fit, y_fit = draw(np.random.default_rng(2))
 figure, ax = plt.subplots(figsize=(6, 3), layout="constrained")
 lowest = {}
 for rate, colour in ((1.0, RED), (0.3, PINK), (0.1, BLUE)):
-    model = GradientBoostingRegressor(n_estimators=300, learning_rate=rate, max_depth=3).fit(X_fit, y_fit)
+    model = GradientBoostingRegressor(n_estimators=300, learning_rate=rate, random_state=0).fit(X_fit, y_fit)
     curve = [np.mean((stage - y_new) ** 2) for stage in model.staged_predict(X_new)]
     lowest[rate] = min(curve)
     ax.plot(np.arange(1, 301), curve, color=colour, label=f"rate {rate:g}")
@@ -304,9 +304,9 @@ models = {
     "deep tree": DecisionTreeRegressor(random_state=0),
     "bagging": BaggingRegressor(DecisionTreeRegressor(), 20, random_state=0),
     "forest, k = 3": RandomForestRegressor(20, max_features=3, random_state=0),
-    "stump": DecisionTreeRegressor(max_depth=1),
+    "stump": DecisionTreeRegressor(max_depth=1, random_state=0),
     "AdaBoost": AdaBoostRegressor(DecisionTreeRegressor(max_depth=3), n_estimators=30, random_state=0),
-    "boosted stumps": GradientBoostingRegressor(max_depth=1, learning_rate=0.2),
+    "boosted stumps": GradientBoostingRegressor(max_depth=1, learning_rate=0.2, random_state=0),
 }
 found = {name: parts(model) for name, model in models.items()}
 bias = np.array([float(part.bias[0]) for part in found.values()])
