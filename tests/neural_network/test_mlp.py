@@ -161,6 +161,22 @@ def test_weights_of_rows_and_classes():
     assert balanced.predict_proba(X)[:, 1].mean() > 1.5 * plain.predict_proba(X)[:, 1].mean()
 
 
+def test_each_partial_fit_drops_other_units(monkeypatch):
+    seeds, build = [], MLPClassifier._network
+
+    def network(self, output, device, generator):
+        seeds.append(generator.initial_seed())
+        return build(self, output, device, generator)
+
+    monkeypatch.setattr(MLPClassifier, "_network", network)
+    for _ in range(2):
+        model = MLPClassifier((5,), dropout=0.5, random_state=0)
+        for _ in range(3):
+            model.partial_fit(X, CLASSES, classes=np.unique(CLASSES))
+    assert len(set(seeds)) == 3
+    assert seeds[:3] == seeds[3:]
+
+
 def test_dropout_and_batch_norm():
     settings = {"hidden_layer_sizes": (30, 20), "learning_rate_init": 0.01, "max_iter": 60, "random_state": 0}
     for more in ({"dropout": 0.2}, {"batch_norm": True}, {"dropout": 0.2, "batch_norm": True}):

@@ -203,7 +203,8 @@ class MultilayerPerceptron(TrainedNetwork):
         X = X.astype(self.coefs_[0].dtype, copy=False)
         generator = None
         if self._get("dropout"):
-            generator = torch_for(name).Generator(device).manual_seed(int(rng.randint(2**31 - 1)))
+            seed = int(rng.randint(2**31 - 1)) + (0 if first else self.t_)  # each `partial_fit` drops other units
+            generator = torch_for(name).Generator(device).manual_seed(seed)
         with one_thread():
             network = self._network(output, device, generator)
             if self._get("solver") == "lbfgs":

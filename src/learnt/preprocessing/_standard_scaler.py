@@ -74,6 +74,10 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, Estimator):
     array([[2., 1.]])
     """
 
+    mean_: Any
+    var_: Any
+    scale_: Any
+
     __learnt_schema__ = SCALER
     __learnt_trial__ = Trial(sparse={"with_mean": False})
 

@@ -108,6 +108,8 @@ class RidgeCV(MultiOutputMixin, LinearPredictor, RegressorMixin, Estimator):
     100.0
     """
 
+    alpha_: Any
+
     __learnt_schema__ = Schema(
         params={**WITH_INTERCEPT, "store_cv_results": flag, "alpha_per_target": flag},
         state={**LINES, "alpha_": anyof(number(0), real("t", low=0)), "best_score_": anyof(number(), real("t"))},
