@@ -119,7 +119,7 @@ assert KMeans(2, n_init=10, random_state=0).fit(corners).inertia_ == 1
 # `KMeans` with ``init="k-means++"`` draws a few candidates for each centre and keeps the best of them, which is
 # better still.
 #
-# Here are 25 groups on a grid, and the same with 50 rows scattered far and wide. Every start is run 30 times, once
+# Here are 25 groups on a grid, and the same with 50 rows scattered far and wide. Every kind of start is tried 20 times, once
 # each.
 
 middles = 10.0 * np.array([(i, j) for i in range(5) for j in range(5)])
@@ -132,8 +132,8 @@ for ax, rows, title in zip(axes, (clean, dirty), ("25 groups", "25 groups and 50
     for place, init in enumerate(("random", "farthest-first", "k-means++")):
         runs = [KMeans(25, init=init, n_init=1, random_state=seed).fit(rows).inertia_ for seed in range(20)]
         found[title, init] = np.median(runs)
-        ax.plot(runs, place + np.linspace(-0.25, 0.25, 20), ".", color=colours[place])
-    ax.set(xlabel="inertia J", title=title, xscale="log", yticks=range(3))
+        ax.plot(np.array(runs) / 1000, place + np.linspace(-0.25, 0.25, 20), ".", color=colours[place])
+    ax.set(xlabel="inertia J, in thousands", title=title, yticks=range(3))
     ax.set_yticklabels(("random", "farthest-first", "k-means++") if ax is axes[0] else ())
 plt.show()
 
