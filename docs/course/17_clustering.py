@@ -66,7 +66,8 @@ assert np.isclose(pairs, 30 * ((X - X.mean(axis=0)) ** 2).sum())
 # :math:`J` has two arguments, and each is easy to minimise while the other is held still. For given centres the best
 # label of a row is its nearest centre. For given labels the best centre is the mean, as the gradient
 # :math:`-2 \sum_{C(i) = c} (x_i - m_c)` vanishes there. So repeat the two steps. :math:`J` falls with every step or
-# stays, and there are finitely many labellings: the algorithm stops.
+# stays, and there are finitely many labellings: the algorithm stops. (Should a centre lose all its rows, `KMeans`
+# gives it one that lies far from its own.)
 
 
 def lloyd(X, centres, steps=100):
@@ -119,8 +120,8 @@ assert KMeans(2, n_init=10, random_state=0).fit(corners).inertia_ == 1
 # `KMeans` with ``init="k-means++"`` draws a few candidates for each centre and keeps the best of them, which is
 # better still.
 #
-# Here are 25 groups on a grid, and the same with 50 rows scattered far and wide. Every kind of start is tried 20 times, once
-# each.
+# Here are 25 groups on a grid, and the same with 50 rows scattered far and wide. Every kind of start is tried 20
+# times, once each.
 
 middles = 10.0 * np.array([(i, j) for i in range(5) for j in range(5)])
 clean = np.repeat(middles, 30, axis=0) + rng.normal(size=(750, 2))
@@ -284,7 +285,8 @@ assert agreement["k-means"] < 0.5
 # ---------------------------
 #
 # **Whether there are clusters.** K-means cuts rows without any structure into :math:`k` tidy pieces all the same, and
-# the silhouette of the best cut looks respectable. Only a comparison with nothing, the gap, answers one.
+# the silhouette of the best cut looks respectable. Only a comparison with nothing, the gap, answers one. It errs too:
+# ask it about several samples.
 
 cloud = rng.normal(size=(300, 2))
 best = choose_k(cloud, range(2, 6), method="silhouette", random_state=0)
@@ -295,7 +297,7 @@ assert alone.k == 1
 # %%
 # **Which clusters are the right ones.** A pack of cards has clusters by suit, by rank and by colour. The columns and
 # their units decide. Three varieties of wine are nearly recovered from standardised columns, and lost where proline,
-# the one column in the hundreds, outvotes the other twelve.
+# whose numbers are the largest, outvotes the other twelve columns.
 
 from learnt.datasets import load_wine
 from learnt.preprocessing import StandardScaler

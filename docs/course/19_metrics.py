@@ -234,13 +234,12 @@ assert np.isclose(cost_threshold([[0, 5], [2, 0]]), 2 / 7)
 assert expected_loss([[0.5, 0.5], [0.2, 0.8]], [[0, 5], [2, 0]]).argmin(axis=1).tolist() == [0, 1]
 
 cuts = np.linspace(0.02, 0.98, 49)
-price = {1: {0: 5, 1: 0}, 0: {0: 0, 1: 2}}  # price[truth][said]
-matrix = [[price[truth][say] for say in (1, 0)] for truth in (1, 0)]
+losses = [[0, 5], [2, 0]]  # rows: truly positive, truly negative; columns: said positive, said negative
 figure, ax = plt.subplots(figsize=(5.5, 3), layout="constrained")
 paid = {}
 for forecast, name, colour in ((sure, "naive Bayes", RED), (honest, "calibrated", BLUE)):
-    costs = [mean_cost(later, (forecast > cut).astype(int), matrix, labels=[1, 0]) for cut in cuts]
-    paid[name] = mean_cost(later, (forecast > 2 / 7).astype(int), matrix, labels=[1, 0])
+    costs = [mean_cost(later, (forecast > cut).astype(int), losses, labels=[1, 0]) for cut in cuts]
+    paid[name] = mean_cost(later, (forecast > 2 / 7).astype(int), losses, labels=[1, 0])
     ax.plot(cuts, costs, color=colour, label=f"{name}: {paid[name]:.2f} at 2/7")
 ax.axvline(2 / 7, color="#999999", linestyle="--")
 ax.set(xlabel="threshold", ylabel="mean cost")
@@ -251,7 +250,7 @@ assert paid["calibrated"] < paid["naive Bayes"]
 assert paid["calibrated"] < 1.02 * min(costs)  # of all thresholds, the formula's is best but for chance
 
 # %%
-# The formula is right for probabilities that are right. For others it pays too much, or the threshold must be found
+# The formula is right for probabilities that are right. For others one pays too much, or the threshold must be found
 # on validation rows. `CostSensitiveClassifier` decides by a loss matrix for any number of classes.
 #
 # Numbers
