@@ -12,6 +12,8 @@ from docutils.utils.math import latex2mathml
 from sphinx.util import logging
 
 MACROS = {  # written in another way
+    r"\iff": r"\;\Longleftrightarrow\;",
+    r"\implies": r"\;\Longrightarrow\;",
     r"\dots": r"\ldots",
     r"\E": r"\mathbb{E}",
     r"\R": r"\mathbb{R}",

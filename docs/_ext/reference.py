@@ -88,6 +88,12 @@ def has_page(entry: Entry) -> bool:
     return entry.ours and callable(entry.thing)
 
 
+@cache
+def first_page(cls: type) -> str:
+    """The page of a class that stands in several rooms, which others call the same."""
+    return min((entry.name for entry in entries() if entry.thing is cls), key=lambda name: -name.count("."))
+
+
 def first_sentence(thing: Any) -> str:
     """The first paragraph of a docstring, on one line."""
     text = inspect.getdoc(thing) or ""
@@ -105,17 +111,53 @@ def readable_line(line: str) -> str:
 
 
 def readable(lines: list[str]) -> list[str]:
-    """A docstring before numpydoc reads it, with the markup in its prose escaped. Doctests stay as they are."""
+    """A docstring before numpydoc reads it: markup in its prose escaped, indented tables and formulas as they stand."""
     out: list[str] = []
+    before = ""  # the last line that is not empty
+    literal, shift = None, ""  # how far the block is indented that stays as it stands, and what that is short of
     for line in lines:
-        bare = line.strip()
-        if not bare or bare.startswith((">>>", "... ", "..")) or _in_doctest(out):
+        if not line.strip():
+            literal = None if shift else literal
             out.append(line)
             continue
-        name, colon, rest = line.partition(" : ")
-        is_entry = colon and re.fullmatch(r"[*\w., ]+", name)
-        out.append(f"{name} : {readable_line(rest)}" if is_entry else readable_line(line))
+        if literal is not None and indent(line) < literal:
+            literal = None
+        elif literal is None and is_block(line, before, out):
+            literal, shift = indent(line), "" if indent(line) > indent(before) else "    "
+            if not before.endswith("::"):
+                out += [f"{' ' * indent(before)}::", ""]
+        if literal is not None:
+            out.append(shift + line)
+        elif CODE.match(line) or _in_doctest(out):
+            out.append(line)
+        elif is_entry(line):
+            names, _, rest = line.partition(" : ")
+            names = readable_line(names) if "," in names else names  # numpydoc escapes a single name by itself
+            out.append(f"{names} : {readable_line(rest)}")
+        else:
+            out.append(readable_line(line))
+        before = line
     return out
+
+
+CODE = re.compile(r"\s*(>>>|\.\.\.|\.\. )")
+ITEM = re.compile(r"\s*([-*•]|\d+[.)]|\.\. \S+) ")
+
+
+def indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def is_block(line: str, before: str, out: list[str]) -> bool:
+    """Whether a line begins a table, or an indented formula: after a paragraph, and no part of a list or a doctest."""
+    stands_out = indent(line) > indent(before) or re.search(r"\S {3,}\S", line)
+    return bool(out) and not out[-1].strip() and bool(stands_out) and not (CODE.match(line) or ITEM.match(line) or ITEM.match(before) or is_entry(before))
+
+
+def is_entry(line: str) -> bool:
+    """Whether a line is the head of a parameter or an attribute."""
+    names, colon, _ = line.strip().partition(" : ")
+    return bool(colon) and re.fullmatch(r"[*\w., ]+", names) is not None
 
 
 def _in_doctest(before: list[str]) -> bool:
@@ -175,7 +217,8 @@ def inherited(cls: type, own: list[str]) -> list[str]:
 def page_of(entry: Entry) -> str:
     """The page of a name."""
     own = entry.name.removeprefix(f"{entry.room}.")
-    head = f":html_theme.sidebar_secondary.remove: false\n\n{title(own)}.. currentmodule:: {entry.room}\n\n"
+    again = "   :no-index:\n" if inspect.isclass(entry.thing) and first_page(entry.thing) != entry.name else ""
+    head = f"{title(own)}.. currentmodule:: {entry.room}\n\n"
     gallery = f".. minigallery:: {entry.name}\n   :add-heading: Where it is used\n   :heading-level: -\n\n"
     if not inspect.isclass(entry.thing):
         return f"{head}.. autofunction:: {entry.name}\n\n{gallery}"
@@ -183,7 +226,7 @@ def page_of(entry: Entry) -> str:
     listed = f"   :members: {', '.join(members)}\n   :member-order: bysource\n" if members else ""
     theirs = inherited(entry.thing, members)
     rest = f"From scikit-learn's base classes: {', '.join(f'``{name}``' for name in theirs)}.\n\n" if theirs else ""
-    return f"{head}{accepts(entry.thing)}.. autoclass:: {entry.name}\n{listed}\n{rest}{gallery}"
+    return f"{head}{accepts(entry.thing)}.. autoclass:: {entry.name}\n{again}{listed}\n{rest}{gallery}"
 
 
 def table_of(rows: list[tuple[str, str]]) -> str:
