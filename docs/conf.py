@@ -35,7 +35,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "_ext", "_charts", "course", "**/.ipynb_checkpoints"]
+exclude_patterns = ["_build", "_ext", "_charts", "_templates", "course", "**/.ipynb_checkpoints"]
 default_role = "py:obj"  # what stands in single backticks becomes a link where it is a public name, and code where not
 nitpicky = False
 suppress_warnings = ["config.cache"]
@@ -84,8 +84,8 @@ html_css_files = ["learnt.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
-html_sidebars = {"index": []}
-templates_path = ["_templates"] if (HERE / "_templates").is_dir() else []
+html_sidebars = {"index": [], "release_notes": [], "api/learnt*": ["room.html"]}
+templates_path = ["_templates"]
 html_theme_options = {
     "logo": {"text": "learnt"},
     "github_url": REPOSITORY,

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from numpydoc.docscrape_sphinx import SphinxDocString
 from sphinx.util import logging
 
 import learnt
@@ -218,7 +219,7 @@ def page_of(entry: Entry) -> str:
     """The page of a name."""
     own = entry.name.removeprefix(f"{entry.room}.")
     again = "   :no-index:\n" if inspect.isclass(entry.thing) and first_page(entry.thing) != entry.name else ""
-    head = f"{title(own)}.. currentmodule:: {entry.room}\n\n"
+    head = f":orphan:\n\n{title(own)}.. currentmodule:: {entry.room}\n\n"
     gallery = f".. minigallery:: {entry.name}\n   :add-heading: Where it is used\n   :heading-level: -\n\n"
     if not inspect.isclass(entry.thing):
         return f"{head}.. autofunction:: {entry.name}\n\n{gallery}"
@@ -258,8 +259,6 @@ def page_of_room(room: str) -> str:
     if borrowed:
         text += "From scikit-learn\n-----------------\n\nscikit-learn's own, under the same names, so that changing the import "
         text += f"is the whole migration: {', '.join(f'``{name}``' for name in borrowed)}.\n\n"
-    if pages := [entry.name for entry in [*inner, *with_page]]:
-        text += ".. toctree::\n   :hidden:\n\n" + "".join(f"   {name}\n" for name in pages)
     return text
 
 
@@ -268,7 +267,7 @@ def index_page() -> str:
     text = title("Reference")
     text += "Names, parameters and attributes are scikit-learn's wherever it has the thing. Every page says what a model\n"
     text += "accepts, and where the course and the gallery use it.\n\n"
-    outer = [room for room in rooms() if room.count(".") == 1]
+    outer = [room for room in rooms() if room.count(".") == 1]  # the others stand on the page of their room
     grouped = {f"learnt.{room}" for group in GROUPS.values() for room in group}
     groups = {
         "The package": ["learnt"],
@@ -278,7 +277,7 @@ def index_page() -> str:
     for heading, group in groups.items():
         rows = [(f":doc:`{room}`", first_sentence(importlib.import_module(room))) for room in group]
         text += f"{heading}\n{'-' * len(heading)}\n\n{table_of(rows)}"
-    return text + ".. toctree::\n   :hidden:\n\n" + "".join(f"   {room}\n" for room in ["learnt", *outer])
+    return text + ".. toctree::\n   :hidden:\n\n" + "".join(f"   {room}\n" for room in ["learnt", *rooms()])
 
 
 def pages() -> dict[str, str]:
@@ -350,9 +349,46 @@ def resolve(app: Any, env: Any, node: Any, contnode: Any) -> Any:
     return None
 
 
+def neighbours(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """What stands beside a page of the reference: the names of its room. A toctree of all names would be on every page."""
+    name = page.removeprefix("api/")
+    if name == page or name == "index" or template != "page.html":
+        return
+    is_room = name in rooms() or name == "learnt"
+    room = name if is_room else name.rpartition(".")[0]
+    names = [entry.name for entry in by_room().get(room, []) if has_page(entry)]
+    context["room"] = {"name": room, "page": f"api/{room}", "names": [(n.rpartition(".")[2], f"api/{n}", n == name) for n in names]}
+    if not is_room:
+        link = app.builder.get_relative_uri
+        context["parents"] = [
+            {"link": link(page, "api/index"), "title": "Reference"},
+            {"link": link(page, f"api/{room}"), "title": room},
+        ]
+
+
+@cache
+def by_room() -> dict[str, list[Entry]]:
+    found: dict[str, list[Entry]] = {}
+    for entry in entries():
+        found.setdefault(entry.room, []).append(entry)
+    return found
+
+
+def of_property(original: Any) -> Any:
+    """numpydoc describes an attribute that is a property by the property's docstring, which has not been made readable."""
+
+    def process(self: Any, name: str, lines: list[str], summary: bool) -> tuple[str, list[str]]:
+        shown, found = original(self, name, lines, summary)
+        return shown, found if found is lines else readable(found)
+
+    return process
+
+
 def setup(app: Any) -> dict[str, bool]:
     app.setup_extension("sphinx.ext.autodoc")
+    SphinxDocString._process_param = of_property(SphinxDocString._process_param)
     app.connect("builder-inited", write, priority=100)
     app.connect("autodoc-process-docstring", make_readable, priority=100)  # numpydoc's is 500
     app.connect("missing-reference", resolve)
+    app.connect("html-page-context", neighbours)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
