@@ -1,7 +1,8 @@
 """The site of `learnt`: `make docs` builds it into docs/_build/html from PyPI packages alone, without a network.
 
-    index.md, start/, guide/     written pages                course/    chapters as scripts, run by the build → lessons/
-    ../examples/                 scripts, run by the build → gallery/
+    index.md, start/, guide/     written pages
+    course/ → lessons/           chapters as scripts, run by the build
+    ../examples/ → gallery/      examples, too
     api/                         a page for every public name, written by _ext/reference.py
     _ext/                        formulas as MathML, the reference, links into the repository
 

@@ -1,7 +1,7 @@
 """Formulas as MathML, made at build time by docutils: browsers draw them without a script, online or off.
 
-`html_math_renderer = "mathml"` in conf.py chooses it. LaTeX that docutils does not know is a warning, which fails a build
-with `-W`; `MACROS` has a few commands more.
+`html_math_renderer = "mathml"` in conf.py chooses it. LaTeX that docutils does not know is a warning, which fails a
+build with `-W`; `MACROS` has a few commands more.
 """
 
 import html

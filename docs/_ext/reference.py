@@ -32,8 +32,12 @@ GROUPS = {
     ),
     "Neighbours, trees, ensembles, networks": ("neighbors", "tree", "ensemble", "neural_network", "distributed"),
     "Without labels": ("cluster", "decomposition", "manifold", "random_projection", "semi_supervised", "inverse"),
-    "Tables into numbers": ("preprocessing", "impute", "feature_extraction", "feature_selection", "compose", "pipeline"),
-    "Judgement": ("metrics", "model_selection", "diagnosis", "inspection", "calibration", "baseline", "dummy", "plots"),
+    "Tables into numbers": (
+        "preprocessing", "impute", "feature_extraction", "feature_selection", "compose", "pipeline",
+    ),
+    "Judgement": (
+        "metrics", "model_selection", "diagnosis", "inspection", "calibration", "baseline", "dummy", "plots",
+    ),
 }  # fmt: skip
 KINDS = {  # what `Takes` says, in words
     "sparse": "SciPy's sparse matrices",
@@ -78,9 +82,8 @@ def rooms() -> list[str]:
 @cache
 def entries() -> list[Entry]:
     """Every public name but modules: of the package itself, and of its rooms."""
-    own = []
-    for name in (*learnt._FUNCTIONS, *learnt._BORROWED_FUNCTIONS):
-        own.append(Entry(f"learnt.{name}", "learnt", getattr(learnt, name), name in learnt._FUNCTIONS))
+    names = (*learnt._FUNCTIONS, *learnt._BORROWED_FUNCTIONS)
+    own = [Entry(f"learnt.{name}", "learnt", getattr(learnt, name), name in learnt._FUNCTIONS) for name in names]
     return own + [entry for room in rooms() for entry in members_of(room) if not inspect.ismodule(entry.thing)]
 
 
@@ -152,7 +155,9 @@ def indent(line: str) -> int:
 def is_block(line: str, before: str, out: list[str]) -> bool:
     """Whether a line begins a table, or an indented formula: after a paragraph, and no part of a list or a doctest."""
     stands_out = indent(line) > indent(before) or re.search(r"\S {3,}\S", line)
-    return bool(out) and not out[-1].strip() and bool(stands_out) and not (CODE.match(line) or ITEM.match(line) or ITEM.match(before) or is_entry(before))
+    if not (stands_out and out) or out[-1].strip():
+        return False
+    return not (CODE.match(line) or ITEM.match(line) or ITEM.match(before) or is_entry(before))
 
 
 def is_entry(line: str) -> bool:
@@ -199,9 +204,9 @@ def own_members(cls: type) -> list[str]:
             continue
         for name, member in vars(base).items():
             function = getattr(member, "__func__", getattr(member, "fget", None) or getattr(member, "fn", member))
-            if not name.startswith("_") and inspect.isfunction(function) and name not in found:
-                if (function.__module__ or "").startswith("learnt") and inspect.getdoc(function):
-                    found.append(name)
+            is_ours = inspect.isfunction(function) and (function.__module__ or "").startswith("learnt")
+            if is_ours and not name.startswith("_") and name not in found and inspect.getdoc(function):
+                found.append(name)
     return sorted(found, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
 
 
@@ -257,16 +262,18 @@ def page_of_room(room: str) -> str:
         text += table_of([(f":doc:`{e.name}`", first_sentence(e.thing)) for e in inner])
     borrowed = [e.name.rpartition(".")[2] for e in found if not e.ours and callable(e.thing)]
     if borrowed:
-        text += "From scikit-learn\n-----------------\n\nscikit-learn's own, under the same names, so that changing the import "
-        text += f"is the whole migration: {', '.join(f'``{name}``' for name in borrowed)}.\n\n"
+        text += (
+            "From scikit-learn\n-----------------\n\nscikit-learn's own, under the same names, so that changing the "
+        )
+        text += f"import is the whole migration: {', '.join(f'``{name}``' for name in borrowed)}.\n\n"
     return text
 
 
 def index_page() -> str:
     """The first page: every room, in groups."""
     text = title("Reference")
-    text += "Names, parameters and attributes are scikit-learn's wherever it has the thing. Every page says what a model\n"
-    text += "accepts, and where the course and the gallery use it.\n\n"
+    text += "Names, parameters and attributes are scikit-learn's wherever it has the thing. Every page says what a\n"
+    text += "model accepts, and where the course and the gallery use it.\n\n"
     outer = [room for room in rooms() if room.count(".") == 1]  # the others stand on the page of their room
     grouped = {f"learnt.{room}" for group in GROUPS.values() for room in group}
     groups = {
@@ -350,14 +357,15 @@ def resolve(app: Any, env: Any, node: Any, contnode: Any) -> Any:
 
 
 def neighbours(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """What stands beside a page of the reference: the names of its room. A toctree of all names would be on every page."""
+    """What stands beside a page of the reference: its room's names. A toctree of all names would be on every page."""
     name = page.removeprefix("api/")
     if name == page or name == "index" or template != "page.html":
         return
     is_room = name in rooms() or name == "learnt"
     room = name if is_room else name.rpartition(".")[0]
     names = [entry.name for entry in by_room().get(room, []) if has_page(entry)]
-    context["room"] = {"name": room, "page": f"api/{room}", "names": [(n.rpartition(".")[2], f"api/{n}", n == name) for n in names]}
+    listed = [(other.rpartition(".")[2], f"api/{other}", other == name) for other in names]
+    context["room"] = {"name": room, "page": f"api/{room}", "names": listed}
     if not is_room:
         link = app.builder.get_relative_uri
         context["parents"] = [
@@ -375,7 +383,7 @@ def by_room() -> dict[str, list[Entry]]:
 
 
 def of_property(original: Any) -> Any:
-    """numpydoc describes an attribute that is a property by the property's docstring, which has not been made readable."""
+    """numpydoc describes an attribute that is a property by the property's docstring, which is not readable yet."""
 
     def process(self: Any, name: str, lines: list[str], summary: bool) -> tuple[str, list[str]]:
         shown, found = original(self, name, lines, summary)

@@ -20,7 +20,7 @@ def link_to_repository(app, docname, content):
     def absolute(match):
         target = posixpath.normpath(posixpath.join(folder, match[1]))
         path = ROOT / target.partition("#")[0]
-        if target.startswith("docs/") and path.suffix == ".md" or not path.exists():
+        if (target.startswith("docs/") and path.suffix == ".md") or not path.exists():
             return match[0]
         kind = "tree" if path.is_dir() else "blob"
         return f"]({app.config.REPOSITORY}/{kind}/main/{target})"
