@@ -69,6 +69,7 @@ sphinx_gallery_conf = {
     "doc_module": ("learnt",),
     "abort_on_example_error": False,  # an error is a warning, and fails the build with -W after the others have run
     "plot_gallery": "True",
+    "default_thumb_file": str(HERE / "_static/printed.png"),  # of examples that print, or draw SVG
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,
