@@ -75,9 +75,8 @@ assert abs(grid[np.argmin(absolute)] - median) < 1e-12
 figure, axes = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
 for ax, loss, name, best in zip(axes, (squared, absolute), ("squared", "absolute"), (mean, median), strict=True):
     ax.plot(grid, loss, color="#0072b2")
-    ax.axvline(best, color="#d55e00", linestyle="--", label=f"best constant: {best:g} minutes")
-    ax.set(xlabel="the constant c", ylabel=f"mean {name} loss")
-    ax.legend(frameon=False)
+    ax.axvline(best, color="#d55e00", linestyle="--")
+    ax.set(xlabel="the constant c", ylabel=f"mean {name} loss", title=f"least at {best:g} minutes")
 plt.show()
 
 # %%
