@@ -7,7 +7,7 @@ WORKERS ?= 2
 FAMILY ?=
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help study test product test-all long shake check lint types imports declared warmup bench browser peers fuzz clean
+.PHONY: help study test product test-all long shake check lint types imports declared warmup bench docs browser peers fuzz clean
 
 help:  ## what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -91,6 +91,17 @@ warmup: $(VENV)/.installed  ## compile every kernel ahead of time
 bench: $(VENV)/.installed-dev  ## compare with the peers: make bench FAMILY=linear
 	@$(BIN)/python benchmarks/run.py $(FAMILY)
 
+# Nothing is installed where everything is there, so that the site is built without a network too. A warning is an error.
+QUICK ?=
+$(VENV)/.installed-docs: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@$(BIN)/python -c 'import dask, learnt, matplotlib, myst_parser, numpydoc, pandas, pydata_sphinx_theme, sphinx_design, \
+	  sphinx_gallery, torch' 2>/dev/null || { echo "== installing what the site needs"; $(PIP) install -q -c constraints.txt -e '.[docs]'; }
+	@touch $@
+
+docs: $(VENV)/.installed-docs  ## the site into docs/_build/html; QUICK=1 runs no chapter and no example
+	@echo "== site" && $(BIN)/python -m sphinx -q -W --keep-going -b html -D plot_gallery=$(if $(QUICK),0,1) docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
 peers: $(VENV)/.installed-dev  ## scikit-learn's own tests with our classes in place of theirs, and how many of them pass
 	@$(BIN)/python tests/sklearn_own
 
@@ -98,5 +109,5 @@ fuzz: $(VENV)/.installed-dev  ## random estimators on random tables beside sciki
 	@$(BIN)/python tests/fuzz $(ARGS)
 
 clean:  ## remove the environment, caches and studies
-	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis learnt-study* benchmarks/results
+	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis learnt-study* benchmarks/results docs/_build docs/api docs/lessons docs/gallery
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,7 +1,13 @@
-"""The boundary of a multilayer perceptron as it learns: two spirals, after 1, 50, 150 and 400 epochs.
+"""
+A boundary as it learns
+=======================
+
+The boundary of a multilayer perceptron as it learns: two spirals, after 1, 50, 150 and 400 epochs.
 
 `warm_start` goes on where the last fit ended. A straight line becomes a curve that winds around: the last layer is
 linear, and the layers before it learn the features in which a plane separates the spirals.
+
+::
 
     python examples/boundary_as_it_learns.py [FILE]        # draws boundary_as_it_learns.png where Matplotlib is there
 """

@@ -1,8 +1,14 @@
-"""The boundary of nearest neighbours: for k = 1, 5 and n, and for k = 1 before and after editing.
+"""
+The boundary of nearest neighbours
+==================================
+
+The boundary of nearest neighbours: for k = 1, 5 and n, and for k = 1 before and after editing.
 
 One neighbour makes an island of every stray row, five outvote it, and all n say the larger class everywhere: k is the
 smoothness. One neighbour needs few of its rows, though: `CondensedNearestNeighbor` memorises what it would miss, and
 moves the boundary; `VoronoiEditing` keeps the rows whose cells touch the boundary, and every decision with them.
+
+::
 
     python examples/boundary_of_neighbors.py [FILE]        # draws boundary_of_neighbors.png where Matplotlib is there
 """

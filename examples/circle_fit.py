@@ -1,4 +1,8 @@
-"""A circle through points, twice: with features that make it linear, and by the distances themselves.
+"""
+A circle through points
+=======================
+
+A circle through points, twice: with features that make it linear, and by the distances themselves.
 
 A point of the circle with centre c and radius r has  ‖p‖² = 2cᵀp + (r² − ‖c‖²).  With ‖p‖² as the target and p as the
 features that is a line to fit (the algebraic fit), which minimises Σ (‖p − c‖² − r²)². The distances of the points from

@@ -1,4 +1,8 @@
-"""Handwritten digits by a convolutional network, and what it sees: its kernels, and what they make of a digit.
+"""
+Digits by a convolutional network
+=================================
+
+Handwritten digits by a convolutional network, and what it sees: its kernels, and what they make of a digit.
 
 Prints the table of the network and its accuracy on digits that it has not seen. Writes digits_by_a_cnn.png: on top the
 kernels of the first layer, as learnt (light: positive); below, one row for each of ten digits: the image, and what the

@@ -1,8 +1,14 @@
-"""Digits on a map: 64 pixels as two numbers, by directions, by a curved surface, by neighbours.
+"""
+Digits on a map
+===============
+
+Digits on a map: 64 pixels as two numbers, by directions, by a curved surface, by neighbours.
 
 Principal components keep the widest directions, Isomap the distances along a surface, t-SNE who is near whom. A map is
 as good as what it is for: `trustworthiness` says whether neighbours on the map are neighbours, and the digits, which no
 map has seen, whether neighbours are alike. Sizes of groups and gaps between them say little in the last one.
+
+::
 
     python examples/digits_on_a_map.py [FILE]        # draws digits_on_a_map.png where Matplotlib is there
 """

@@ -1,5 +1,11 @@
-"""Pictures of kernels: margins and support vectors, the soft nearest neighbour, a Gaussian process, two rings made
+"""
+Kernels to look at
+==================
+
+Pictures of kernels: margins and support vectors, the soft nearest neighbour, a Gaussian process, two rings made
 straight.
+
+::
 
     python examples/kernels_to_look_at.py [FOLDER]
 """

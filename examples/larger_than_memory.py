@@ -1,4 +1,8 @@
-"""The same estimator on an array, a memory map, a Parquet file read in blocks, and a Dask collection.
+"""
+Larger than memory
+==================
+
+The same estimator on an array, a memory map, a Parquet file read in blocks, and a Dask collection.
 
 All four agree to rounding; the file is never read whole.
 """

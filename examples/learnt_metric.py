@@ -1,8 +1,14 @@
-"""Learning the metric: two columns of ten tell the classes apart, and the others, as wide, say nothing.
+"""
+A metric that is learnt
+=======================
+
+Learning the metric: two columns of ten tell the classes apart, and the others, as wide, say nothing.
 
 Nearest neighbours by Euclidean distance look at all columns alike, and principal components at the widest. A linear map
 that is learnt with the labels, by neighbourhood components (`NeighborhoodComponentsAnalysis`) or by large margins
 (`LMNN`), finds the two that count. Drawn are the two directions that each map stretches most.
+
+::
 
     python examples/learnt_metric.py [FILE]        # draws learnt_metric.png where Matplotlib is there
 """

@@ -1,4 +1,8 @@
-"""Early stopping is a penalty in disguise: gradient descent, stopped, walks along the ridge path.
+"""
+Early stopping walks along the ridge path
+=========================================
+
+Early stopping is a penalty in disguise: gradient descent, stopped, walks along the ridge path.
 
 Few steps leave coefficients short, as a strong ridge does; many make them fit the noise. Held-out rows say where to
 stop.

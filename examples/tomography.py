@@ -1,4 +1,8 @@
-"""Computed tomography: a head is X-rayed from 180 directions and computed back by least squares.
+"""
+Computed tomography
+===================
+
+Computed tomography: a head is X-rayed from 180 directions and computed back by least squares.
 
 Every measured ray is one equation, the sum of absorption along its way. `RadonOperator` is that system of 65 520
 equations in 65 536 unknowns without its matrix. Writes tomography.png: the truth, the measurements, the classical

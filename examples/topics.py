@@ -1,4 +1,8 @@
-"""What is a text about? Topics as word histograms, by non-negative sparse regression.
+"""
+Topics of texts
+===============
+
+What is a text about? Topics as word histograms, by non-negative sparse regression.
 
 A document's histogram of words y is explained by few topics, the columns of X:  y ≈ Xβ  with β ≥ 0 and few entries that
 are not 0. First X is given: the mean histogram of each room of a library, and the texts are documentation that was not

@@ -1,4 +1,8 @@
-"""A tree that can be read: printed, drawn, and asked why.
+"""
+Trees to look at
+================
+
+A tree that can be read: printed, drawn, and asked why.
 
 Writes flower_tree.svg and disease_tree.svg to the current folder: open them in a browser.
 """

@@ -1,4 +1,8 @@
-"""Exclusive or: no straight line separates it, until the features are the right ones.
+"""
+Exclusive or
+============
+
+Exclusive or: no straight line separates it, until the features are the right ones.
 
 With signs x̃ = 2x − 1 the product x̃₁x̃₂ is −1 exactly where one of the two is true:  y = ½ − ½ x̃₁x̃₂.
 """
