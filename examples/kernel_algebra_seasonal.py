@@ -42,7 +42,7 @@ period = learnt.k1.k2.k2.periodicity
 print(f"the period was learnt as {period:.2f} years; the noise as {np.sqrt(learnt.k2.noise_level):.1f} (it is 0.4)")
 
 # %%
-# With :math:`k = k_1 + k_2 + \dots` the mean is a sum, too: the part that belongs to :math:`k_1` is :math:`k_1(x, X)
+# With :math:`k = k_1 + k_2 + \cdots` the mean is a sum, too: the part that belongs to :math:`k_1` is :math:`k_1(x, X)
 # K^{-1} y`, and the vector :math:`K^{-1} y` is kept as ``alpha_``.
 
 grid = np.linspace(0, 10, 600)[:, None]

@@ -45,13 +45,8 @@ for rule, at in (("least error", best), ("one standard error", simple)):
     print(f"{rule}: {len(real)} measurements ({', '.join(real)}) and {len(kept) - len(real)} columns of noise")
 
 # %%
-labelled = {
-    "bmi": (6, 4),
-    "s5": (6, -12),
-    "bp": (3, 4),
-    "s3": (5, -12),
-    "sex": (0.13, -12),
-}  # and where the label stands
+# Where labels stand: at which penalty, and how many points above the line.
+labelled = {"bmi": (6, 4), "s5": (6, -12), "bp": (3, 4), "s3": (5, -12), "sex": (0.13, -12)}
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained", sharex=True)
 for j, path in enumerate(coefs):
     strong = names[j] in labelled
