@@ -8,7 +8,7 @@ grows. `diagnose` draws it, measures the noise, and says what to do next.
 """
 
 # %%
-# One table and three models: a straight line, a full-grown tree, and a Gaussian process with the right idea.
+# One table and three models: a straight line, the target of the nearest row, and a Gaussian process with the right idea.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -17,7 +17,7 @@ from learnt.diagnosis import diagnose
 from learnt.gaussian_process import GaussianProcessRegressor
 from learnt.kernels import RBF, White
 from learnt.linear_model import LinearRegression
-from learnt.tree import DecisionTreeRegressor
+from learnt.neighbors import KNeighborsRegressor
 
 rng = np.random.default_rng(0)
 X = rng.uniform(-2, 2, size=(400, 2))
@@ -25,7 +25,7 @@ y = np.sin(2 * X[:, 0]) * X[:, 1] + X[:, 1] + 0.3 * rng.normal(size=400)
 
 models = {
     "straight line": LinearRegression(),
-    "full-grown tree": DecisionTreeRegressor(random_state=0),
+    "one neighbour": KNeighborsRegressor(1),
     "Gaussian process": GaussianProcessRegressor(2 * RBF(1.0) + White(0.1), optimizer=None),
 }
 found = {name: diagnose(model, X, y) for name, model in models.items()}
@@ -54,9 +54,9 @@ plt.show()
 
 # %%
 # Three shapes to remember. Both curves are high and close together: the model is too simple, and more rows do little.
-# A wide gap that closes as rows come in: the model is too flexible for so few of them; more rows help, and so does an
-# average of many trees. Both curves meet at the noise: no model of these columns does better, and only other columns
+# A wide gap that closes as rows come in: the model is too flexible for so few of them; more rows help, and so does
+# an average of more neighbours, or of many models. Both curves meet at the noise: no model of these columns does better, and only other columns
 # or cleaner targets help.
 
 assert found["straight line"].regime == "high bias"
-assert found["full-grown tree"].regime == "high variance"
+assert found["one neighbour"].regime == "high variance"
