@@ -8,7 +8,8 @@ grows. `diagnose` draws it, measures the noise, and says what to do next.
 """
 
 # %%
-# One table and three models: a straight line, the target of the nearest row, and a Gaussian process with the right idea.
+# One table and three models: a straight line, the target of the nearest row, and a Gaussian process with a kernel that
+# suits the curve.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -45,7 +46,7 @@ for ax, (name, diagnosis) in zip(axes, found.items(), strict=True):
     ):
         ax.plot(diagnosis.sizes, losses.mean(axis=1), "o-", color=colour, markersize=4, label=label)
     ax.axhline(0.3**2, color="#555555", linestyle=":", label="the noise")
-    ax.set(xscale="log", xlabel="training rows", title=f"{name}:\n{diagnosis.regime}", ylim=(-0.05, 1.6))
+    ax.set(xscale="log", xlabel="training rows", title=f"{name}:\n{diagnosis.regime}", ylim=(-0.05, 1.1))
     ax.minorticks_off()
     ax.set_xticks(diagnosis.sizes, [f"{size:.0f}" for size in diagnosis.sizes])
 axes[0].set(ylabel="squared error")
@@ -54,9 +55,9 @@ plt.show()
 
 # %%
 # Three shapes to remember. Both curves are high and close together: the model is too simple, and more rows do little.
-# A wide gap that closes as rows come in: the model is too flexible for so few of them; more rows help, and so does
-# an average of more neighbours, or of many models. Both curves meet at the noise: no model of these columns does better, and only other columns
-# or cleaner targets help.
+# A wide gap that closes as rows come in: the model is too flexible for so few of them; more rows help, and so does an
+# average of more neighbours, or of many models. Both curves meet at the noise: no model of these columns does better,
+# and only other columns or cleaner targets help.
 
 assert found["straight line"].regime == "high bias"
 assert found["one neighbour"].regime == "high variance"
