@@ -8,7 +8,7 @@ measured one by one, and they add up.
 """
 
 # %%
-# Rows around a known curve, so that the truth is there to compare with. From 40 training sets of 100 rows come 40
+# Rows around a known curve, so that the truth is there to compare with. From 30 training sets of 100 rows come 30
 # predictions for each point. How far their mean is from the truth is the bias, how far they scatter around their mean
 # the variance:
 #
@@ -34,10 +34,10 @@ def draw(rng, n=100):
     return X, truth(X) + 0.5 * rng.normal(size=n)
 
 
-ks = [1, 2, 3, 5, 8, 12, 18, 27, 40, 60, 100]
+ks = [1, 2, 4, 8, 12, 20, 35, 60, 100]
 X_new, y_new = draw(np.random.default_rng(0), n=1000)
 parts = bias_variance(
-    KNeighborsRegressor(), X_new, y_new, vary={"n_neighbors": ks}, truth=truth, draw=draw, n_sets=40, random_state=1
+    KNeighborsRegressor(), X_new, y_new, vary={"n_neighbors": ks}, truth=truth, draw=draw, n_sets=30, random_state=1
 )
 for k in (1, parts.best, 100):
     i = ks.index(k)

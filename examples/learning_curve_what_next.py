@@ -4,7 +4,7 @@ More rows, more columns or another model? Read the learning curve
 
 A model is not good enough. Shall we collect more rows, find other columns, take a more flexible model or a simpler one?
 The learning curve tells these cases apart: the errors on training rows and on new rows, as the number of training rows
-grows. `diagnose` draws it, measures the noise, and says what to do next.
+grows. `diagnose` measures it and the noise, and says what to do next.
 """
 
 # %%
