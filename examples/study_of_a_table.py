@@ -37,12 +37,11 @@ for place, one in enumerate(ran.iter_rows(named=True)):
     ax.plot([one["low"], one["high"]], [place, place], color=colour, linewidth=1.5)
     ax.plot(one["log_loss"], place, "o", color=colour)
 ax.set_yticks(range(len(ran)), ran["model"], fontsize=8)
-ax.invert_yaxis()
-ax.set(xlabel="cross-validated log loss, with its interval")
+ax.set(xlabel="cross-validated log loss, with its interval", ylim=(len(ran) - 0.4, -0.6))
 plt.show()
 
 # %%
-# The distance to the constant is what the columns say about lateness. Models whose intervals overlap are hardly told
-# apart by so few rows; the study takes the lowest loss all the same, or with ``prefer="simple"`` the simplest model
-# within a standard error of it. ``study.report.save("report.html")`` writes all of it down, and
-# ``study.save("late.learnt")`` keeps the model.
+# The distance to the constant is what the columns say about lateness. An interval says how far the loss of one model
+# may be off; all models have the same rows, so two of them can be told apart although their intervals overlap. The
+# study takes the lowest loss, or with ``prefer="simple"`` the simplest model within a standard error of it.
+# ``study.report.save("report.html")`` writes all of it down, and ``study.save("late.learnt")`` keeps the model.
