@@ -33,6 +33,7 @@ def to_mathml(tex, node, block):
     """A formula as a `<math>` element, or as its source where it cannot be read, with a warning."""
     tex = re.sub(r"\\operatorname\*?\{arg\\?,?\s*(min|max)\}", r"\\arg\1", tex.strip())
     tex = re.sub(r"\\[A-Za-z]+", lambda m: MACROS.get(m[0], m[0]), tex)
+    tex = re.sub(r"\\[dt]?frac\s*(\d)\s*([\dA-Za-z])", r"\\frac{\1}{\2}", tex)  # docutils reads 12 over …
     tex = re.sub(r"\\(begin|end)\{(align|gather|equation|split)\*?\}", r"\\\1{aligned}", tex)
     try:
         found = latex2mathml.tex2mathml(tex, as_block=block)
