@@ -134,7 +134,7 @@ def is_external(address):
 @pytest.mark.long
 def test_the_site_is_built_without_warnings_and_all_its_links_lead_somewhere(tmp_path):
     """Without running chapters and examples, which tests/test_docs.py and `make docs` do."""
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-D", "plot_gallery=0"]
+    command = [sys.executable, "-m", "sphinx", "-q", "-j", "2", "-W", "--keep-going", "-D", "plot_gallery=0"]
     done = subprocess.run(
         [*command, "-d", tmp_path / "trees", DOCS, tmp_path / "html"],
         env={**os.environ, "LEARNT_PROGRESS": "off"},
