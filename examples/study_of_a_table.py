@@ -28,16 +28,17 @@ print(f"{len(ran)} of {len(board)} models had their turn")
 print(ran.select("model", "log_loss", "low", "high").head(5))
 
 # %%
-# The race as a picture: the model that was chosen in orange, and what it was chosen from. The constant ignores all
-# columns.
+# The race as a picture, with the best of each family: the model that was chosen in orange, and what it was chosen from.
+# The constant ignores all columns.
 
-figure, ax = plt.subplots(figsize=(8, 0.8 + 0.25 * len(ran)), layout="constrained")
-for place, one in enumerate(ran.iter_rows(named=True)):
+shown = ran.unique("family", keep="first", maintain_order=True)
+figure, ax = plt.subplots(figsize=(8, 0.8 + 0.25 * len(shown)), layout="constrained")
+for place, one in enumerate(shown.iter_rows(named=True)):
     colour = "#d55e00" if one["state"] == "chosen" else "#0072b2"
     ax.plot([one["low"], one["high"]], [place, place], color=colour, linewidth=1.5)
     ax.plot(one["log_loss"], place, "o", color=colour)
-ax.set_yticks(range(len(ran)), ran["model"], fontsize=8)
-ax.set(xlabel="cross-validated log loss, with its interval", ylim=(len(ran) - 0.4, -0.6))
+ax.set_yticks(range(len(shown)), [name.split(",")[0] for name in shown["model"]])
+ax.set(xlabel="cross-validated log loss, with its interval", ylim=(len(shown) - 0.4, -0.6))
 plt.show()
 
 # %%
