@@ -37,7 +37,7 @@ for place, one in enumerate(shown.iter_rows(named=True)):
     colour = "#d55e00" if one["state"] == "chosen" else "#0072b2"
     ax.plot([one["low"], one["high"]], [place, place], color=colour, linewidth=1.5)
     ax.plot(one["log_loss"], place, "o", color=colour)
-ax.set_yticks(range(len(shown)), [name.split(",")[0] for name in shown["model"]])
+ax.set_yticks(range(len(shown)), shown["family"])
 ax.set(xlabel="cross-validated log loss, with its interval", ylim=(len(shown) - 0.4, -0.6))
 plt.show()
 
