@@ -44,5 +44,6 @@ plt.show()
 # %%
 # The distance to the constant is what the columns say about lateness. An interval says how far the loss of one model
 # may be off; all models have the same rows, so two of them can be told apart although their intervals overlap. The
-# study takes the lowest loss, or with ``prefer="simple"`` the simplest model within a standard error of it.
-# ``study.report.save("report.html")`` writes all of it down, and ``study.save("late.learnt")`` keeps the model.
+# study takes the lowest loss, or with ``prefer="simple"`` the simplest model within a standard error of it; at the end
+# of a short budget it takes the best that there is still time to fit. ``study.report.save("report.html")`` writes all
+# of it down, and ``study.save("late.learnt")`` keeps the model.
