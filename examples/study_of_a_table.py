@@ -28,20 +28,22 @@ print(f"{len(ran)} of {len(board)} models had their turn")
 print(ran.select("model", "log_loss", "low", "high").head(5))
 
 # %%
-# The race as a picture: the model that was chosen in orange, and what it was chosen from. The constant ignores all
-# columns.
+# The race as a picture, with the best of each family: the model that was chosen in orange, and what it was chosen from.
+# The constant ignores all columns.
 
-figure, ax = plt.subplots(figsize=(8, 0.8 + 0.25 * len(ran)), layout="constrained")
-for place, one in enumerate(ran.iter_rows(named=True)):
+shown = ran.unique("family", keep="first", maintain_order=True)
+figure, ax = plt.subplots(figsize=(8, 0.8 + 0.25 * len(shown)), layout="constrained")
+for place, one in enumerate(shown.iter_rows(named=True)):
     colour = "#d55e00" if one["state"] == "chosen" else "#0072b2"
     ax.plot([one["low"], one["high"]], [place, place], color=colour, linewidth=1.5)
     ax.plot(one["log_loss"], place, "o", color=colour)
-ax.set_yticks(range(len(ran)), ran["model"], fontsize=8)
-ax.set(xlabel="cross-validated log loss, with its interval", ylim=(len(ran) - 0.4, -0.6))
+ax.set_yticks(range(len(shown)), shown["family"])
+ax.set(xlabel="cross-validated log loss, with its interval", ylim=(len(shown) - 0.4, -0.6))
 plt.show()
 
 # %%
 # The distance to the constant is what the columns say about lateness. An interval says how far the loss of one model
 # may be off; all models have the same rows, so two of them can be told apart although their intervals overlap. The
-# study takes the lowest loss, or with ``prefer="simple"`` the simplest model within a standard error of it.
-# ``study.report.save("report.html")`` writes all of it down, and ``study.save("late.learnt")`` keeps the model.
+# study takes the lowest loss, or with ``prefer="simple"`` the simplest model within a standard error of it; at the end
+# of a short budget it takes the best that there is still time to fit. ``study.report.save("report.html")`` writes all
+# of it down, and ``study.save("late.learnt")`` keeps the model.
