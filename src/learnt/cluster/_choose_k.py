@@ -164,8 +164,7 @@ def choose_k(
     .. [1] P. J. Rousseeuw, "Silhouettes: a graphical aid to the interpretation and validation of cluster analysis",
        Journal of Computational and Applied Mathematics 20, 1987.
     .. [2] R. Tibshirani, G. Walther, T. Hastie, "Estimating the number of clusters in a data set via the gap
-    statistic",
-       Journal of the Royal Statistical Society B 63, 2001.
+       statistic", Journal of the Royal Statistical Society B 63, 2001.
 
     Examples
     --------

@@ -83,8 +83,7 @@ class DBSCAN(ClusterMixin, Estimator):
     References
     ----------
     .. [1] M. Ester, H.-P. Kriegel, J. Sander, X. Xu, "A Density-Based Algorithm for Discovering Clusters in Large
-    Spatial
-       Databases with Noise", KDD, 1996.
+       Spatial Databases with Noise", KDD, 1996.
     .. [2] E. Schubert, J. Sander, M. Ester, H.-P. Kriegel, X. Xu, "DBSCAN Revisited, Revisited: Why and How You Should
        (Still) Use DBSCAN", ACM Transactions on Database Systems 42, 2017.
 
@@ -244,8 +243,7 @@ def dbscan(
     References
     ----------
     .. [1] M. Ester, H.-P. Kriegel, J. Sander, X. Xu, "A Density-Based Algorithm for Discovering Clusters in Large
-    Spatial
-       Databases with Noise", KDD, 1996.
+       Spatial Databases with Noise", KDD, 1996.
     .. [2] E. Schubert, J. Sander, M. Ester, H.-P. Kriegel, X. Xu, "DBSCAN Revisited, Revisited: Why and How You Should
        (Still) Use DBSCAN", ACM Transactions on Database Systems 42, 2017.
 

@@ -188,8 +188,9 @@ class MLPClassifier(MultilayerPerceptron, ClassifierMixin, Estimator, Explained)
     ----------
     .. [1] D. E. Rumelhart, G. E. Hinton, R. J. Williams, "Learning representations by back-propagating errors",
        Nature 323, 1986.
-    .. [2] D. P. Kingma, J. Ba, "Adam: A Method for Stochastic Optimization", ICLR, 2015. .. [3] X. Glorot, Y. Bengio,
-    "Understanding the difficulty of training deep feedforward neural networks", AISTATS, 2010.
+    .. [2] D. P. Kingma, J. Ba, "Adam: A Method for Stochastic Optimization", ICLR, 2015.
+    .. [3] X. Glorot, Y. Bengio, "Understanding the difficulty of training deep feedforward neural networks", AISTATS,
+       2010.
 
     Examples
     --------

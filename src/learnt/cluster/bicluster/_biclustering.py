@@ -67,8 +67,7 @@ class SpectralBiclustering(Biclusters):
     References
     ----------
     .. [1] Y. Kluger, R. Basri, J. T. Chang, M. Gerstein, "Spectral biclustering of microarray data: coclustering genes
-    and
-       conditions", Genome Research 13, 2003.
+       and conditions", Genome Research 13, 2003.
 
     Examples
     --------

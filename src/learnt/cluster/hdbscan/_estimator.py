@@ -106,8 +106,7 @@ class HDBSCAN(ClusterMixin, Estimator):
     References
     ----------
     .. [1] R. J. G. B. Campello, D. Moulavi, J. Sander, "Density-Based Clustering Based on Hierarchical Density
-    Estimates",
-       PAKDD, 2013.
+       Estimates", PAKDD, 2013.
     .. [2] L. McInnes, J. Healy, S. Astels, "hdbscan: Hierarchical density based clustering", Journal of Open Source
        Software 2, 2017.
 

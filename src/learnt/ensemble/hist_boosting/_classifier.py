@@ -34,8 +34,8 @@ class HistGradientBoostingClassifier(LazyClassifier, HistogramBoosting):
     loss : {"log_loss", "exponential", "modified_huber", "squared_hinge"} or object, default="log_loss"
         The loss that is minimised. "log_loss", for any number of classes, gives probabilities; the others are for two
         classes: "exponential" is AdaBoost's, "modified_huber" bears wrong labels, "squared_hinge" is that of support
-        vector machines. Also any name or object of `learnt.erm.losses` for two sides, or one of your own with `value(y,
-        score)` and `gradient(y, score)`, y being -1 or 1, perhaps `curvature(y, score)`.
+        vector machines. Also any name or object of `learnt.erm.losses` for two sides, or one of your own with
+        `value(y, score)` and `gradient(y, score)`, y being -1 or 1, perhaps `curvature(y, score)`.
     learning_rate : float, default=0.1
         Learning rate: what every tree is multiplied by. Smaller values (shrinkage) need more iterations (`max_iter`)
         and overfit less; 0.03 to 0.3 is usual.
