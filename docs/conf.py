@@ -39,7 +39,7 @@ extensions = [
 exclude_patterns = ["_build", "_ext", "_charts", "_templates", "course", "**/.ipynb_checkpoints"]
 default_role = "py:obj"  # what stands in single backticks becomes a link where it is a public name, and code where not
 nitpicky = False
-suppress_warnings = ["config.cache"]
+suppress_warnings = ["config.cache", "ref.term", "ref.python"]  # what scikit-learn's docstrings refer to is not here
 html_math_renderer = "mathml"
 
 # Pages in Markdown
