@@ -191,6 +191,6 @@ def test_a_class_from_a_private_module_takes_what_stands_for_it():
 
 def test_the_source_is_that_of_learnts_class():
     assert inspect.getsource(sklearn.svm.SVC).startswith("class SVC(")
-    assert inspect.getsource(sklearn.cluster.k_means).startswith("def k_means(")
+    assert inspect.getsource(sklearn.cluster.k_means).startswith("@documented\ndef k_means(")
     assert inspect.signature(sklearn.svm.SVC) == inspect.signature(learnt.svm.SVC)
     assert not hasattr(sklearn.svm.SVC(), "__wrapped__")
