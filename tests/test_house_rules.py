@@ -90,6 +90,7 @@ SUBJECTS = {
         "hostile",
     ),
     *("house", "kills", "law", "minimum", "nist", "nullable", "printed", "properties", "rules", "scikit", "shake"),
+    *("site", "typing"),
 }
 
 
