@@ -34,6 +34,8 @@ _KINDS = {
     ClusterMixin: "clusterer",
     OutlierMixin: "outlier_detector",
 }
+# What a method returns, by the kind of the estimator; where nothing is said of a kind, by "any" or the glossary.
+_BY_KIND = {"predict": PREDICTED, "score": SCORED, "decision_function": DECIDED}
 
 
 def documented(function: F) -> F:
@@ -62,11 +64,10 @@ def document_class(cls: type) -> None:
     """Complete the docstrings of an estimator, and of the methods that it and its bases of ours define."""
     if not cls.__doc__:
         return
-    kind = next((name for mixin, name in _KINDS.items() if issubclass(cls, mixin)), "any")
     for base in cls.__mro__:
         if not base.__module__.startswith("learnt."):
             continue
-        own = kind if base is cls else next((n for mixin, n in _KINDS.items() if issubclass(base, mixin)), "any")
+        own = _kind_of(base)
         for name, member in vars(base).items():
             method = getattr(member, "__func__", getattr(member, "fn", member))  # of a class, and by `available_if`
             if not name.startswith("_") and isfunction(method) and not hasattr(method, _DONE) and method.__doc__:
@@ -75,13 +76,15 @@ def document_class(cls: type) -> None:
         cls.__doc__ = _class_docstring(cls)
 
 
+def _kind_of(cls: type) -> str:
+    return next((name for mixin, name in _KINDS.items() if issubclass(cls, mixin)), "any")
+
+
 def _document_method(name: str, method: Any, kind: str, cls: type) -> None:
     setattr(method, _DONE, True)
     words = {**ANYWHERE, **_data(name, method, kind, cls)}
-    by_kind = {"predict": PREDICTED[kind], "score": SCORED.get(kind, SCORED["any"])}
-    if kind in DECIDED:
-        by_kind["decision_function"] = DECIDED[kind]
-    returned = {**RETURNS, **by_kind}.get(name)
+    by_kind = _BY_KIND.get(name, {})
+    returned = by_kind.get(kind) or by_kind.get("any") or RETURNS.get(name)
     method.__doc__ = _filled(method.__doc__, method, words, returned, YIELDS.get(name))
 
 
